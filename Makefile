@@ -1,0 +1,58 @@
+# Needs only make and a Python 3.11 or newer with venv; everything else goes into .venv.
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest
+
+# What needs more than the core dependencies: a Java runtime, a browser.
+BEYOND_CORE := tests/spark tests/browser src/slidewheel/spark
+DOCS := $(wildcard README.md docs)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-core fuzz lint bench docs clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
+
+setup: $(STAMP) ## make .venv with everything for development
+
+$(STAMP): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer with venv was found: try make PYTHON=/path/to/python3"; exit 1; }
+	@echo "==> making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@echo "==> installing slidewheel and its development tools into $(VENV)"
+	@# The build tool comes first and is used as it is, since constraints do not reach an isolated build.
+	@$(PIP) install -c constraints.txt hatchling editables
+	@$(PIP) install -c constraints.txt --no-build-isolation -e ".[dev]"
+	@touch $@
+
+demo: $(STAMP) ## run examples/demo.py
+	$(BIN)/python examples/demo.py
+
+test: lint ## lint, then every test and doctest
+	$(PYTEST)
+
+test-core: $(STAMP) ## tests and doctests that need neither Spark nor a browser
+	$(PYTEST) $(addprefix --ignore=,$(BEYOND_CORE))
+
+fuzz: $(STAMP) ## the long randomised tests
+	$(PYTEST) -m slow $(addprefix --ignore=,$(BEYOND_CORE))
+
+lint: $(STAMP) ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(STAMP) ## run the benchmarks; BENCH_ARGS="..." is passed on
+	$(BIN)/python -m bench $(BENCH_ARGS)
+
+docs: $(STAMP) ## run the examples in README.md and docs
+	$(if $(DOCS),$(PYTEST) $(DOCS),@echo "neither README.md nor docs is here yet")
+
+clean: ## remove .venv, caches and build output
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests bench examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
