@@ -1,0 +1,1 @@
+"""Aggregates: what they are, the built-in ones, and the laws they keep."""

@@ -1,0 +1,54 @@
+"""The Aggregate: a named monoid over columns, which takes the form that the types of those columns ask for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from slidewheel.algebra.monoid import Monoid
+from slidewheel.errors import InvalidArgument
+
+Variant = Callable[[tuple[str, ...], bool], Monoid]
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """An aggregate over columns. Made by `sw.sum(...)` and its like, or by a class under `@sw.aggregate`.
+
+    >>> import slidewheel as sw
+    >>> sw.mean("delay").output
+    'mean_delay'
+    >>> sw.mean("delay").alias("typical").output
+    'typical'
+    >>> sw.max("delay").selective, sw.max("delay").invertible
+    (True, False)
+    """
+
+    name: str
+    columns: tuple[str | None, ...]
+    variant: Variant
+    """From the kinds of the columns ("i" integer, "f" float, "O" anything) and whether an inverse is wanted."""
+    commutative: bool = False
+    selective: bool = False
+    invertible: bool = False
+    exact_inverse: bool = False
+    """The inverse loses nothing whatever the input, so it may be used without being asked for."""
+    skips_nulls: bool = True
+    named: str | None = None
+
+    @property
+    def arity(self) -> int:
+        return max(1, len(self.columns))
+
+    @property
+    def output(self) -> str:
+        """The name of the output column."""
+        return self.named or "_".join([self.name, *(c for c in self.columns if c is not None)])
+
+    def alias(self, name: str) -> "Aggregate":
+        """The same aggregate with another output column name."""
+        if not isinstance(name, str) or not name:
+            raise InvalidArgument(f"alias needs a non-empty name, not {name!r}")
+        return replace(self, named=name)
+
+    def monoid(self, *kinds: str, invertible: bool = False) -> Monoid:
+        """The monoid for columns of these kinds; without kinds, for any Python values."""
+        return self.variant(kinds or ("O",) * self.arity, invertible)

@@ -1,0 +1,39 @@
+"""What the algorithms see of an aggregate: a monoid with two ends, for inputs of known types."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Monoid:
+    """Plain functions and what is known about them.
+
+    `state` is the dtype of a state, or None where states are Python objects. `result` is the dtype of an answer:
+    "like" for the type of the input, "object", or "" to let the compiler infer it.
+    """
+
+    name: str
+    lift: Function
+    combine: Function
+    lower: Function
+    identity: Any
+    state: np.dtype[Any] | None
+    result: str = ""
+    inverse: Function | None = None
+    commutative: bool = False
+    selective: bool = False
+    arity: int = 1
+    least: int = 1
+    """The fewest inputs that have an answer."""
+    graded: "Monoid | None" = None
+    """The same aggregate for parts whose sizes are known: combine(a, b, m, n, 1 / (m + n)), lower(s, n)."""
+    graded_form: bool = False
+
+    @property
+    def array_result(self) -> bool:
+        return self.state is not None and bool(self.state.shape)

@@ -1,0 +1,37 @@
+"""The error family. Every mistake a user can make raises one of these, and its message says what to do instead."""
+
+
+class SlidewheelError(Exception):
+    """The base of every error that slidewheel raises on purpose."""
+
+
+class InvalidArgument(SlidewheelError, ValueError):
+    """An argument is out of range, of the wrong kind, or contradicts another one."""
+
+
+class InvalidTime(InvalidArgument):
+    """A time or a duration could not be read, or times go back where they must not."""
+
+
+class UnknownAlgorithm(InvalidArgument):
+    """No algorithm has this name; the message lists the nearest ones."""
+
+
+class Unsupported(SlidewheelError, TypeError):
+    """What was asked needs a property that the aggregate, or the type of its input, does not have."""
+
+
+class InvalidAggregate(SlidewheelError, TypeError):
+    """An aggregate's definition contradicts itself, for example a state that its identity does not fit."""
+
+
+class CompileError(InvalidAggregate):
+    """An aggregate's function could not be compiled; the message names the line and the way out."""
+
+
+class LawViolation(SlidewheelError, AssertionError):
+    """An aggregate breaks a law that it needs or claims; the message holds a counterexample."""
+
+
+class Overflow(SlidewheelError, OverflowError):
+    """An integer answer does not fit its 64-bit type."""

@@ -1,0 +1,5 @@
+"""Sliding-window aggregation: one algorithm per file, one protocol, and windows to use them."""
+
+from slidewheel.swag.window import Window, window
+
+__all__ = ["Window", "window"]

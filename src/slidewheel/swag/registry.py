@@ -1,0 +1,107 @@
+"""The algorithms by name, what each needs, and which one to take."""
+
+import difflib
+from collections.abc import Iterator
+from types import ModuleType
+
+from slidewheel.algebra.aggregate import Aggregate
+from slidewheel.errors import UnknownAlgorithm, Unsupported
+from slidewheel.swag import (
+    b_int,
+    blocks,
+    daba,
+    daba_lite,
+    flatfat,
+    flatfit,
+    foa,
+    greedy,
+    ioa,
+    recalc,
+    slickdeque,
+    subtract_on_evict,
+    two_stacks,
+    two_stacks_lite,
+)
+from slidewheel.swag.card import Card
+
+_MODULES: tuple[ModuleType, ...] = (
+    recalc,
+    subtract_on_evict,
+    two_stacks,
+    two_stacks_lite,
+    daba,
+    daba_lite,
+    flatfat,
+    b_int,
+    flatfit,
+    slickdeque,
+    foa,
+    ioa,
+    greedy,
+)
+ALGORITHMS: dict[str, ModuleType] = {module.CARD.name: module for module in _MODULES}
+BLOCKS = blocks
+
+_MISSING = {
+    "inverse": "an inverse: inverse(a, b), which takes the older part b away from a",
+    "selective": "a selective combine: one that always returns one of its two arguments, declared selective=True",
+}
+
+
+def algorithms() -> list[Card]:
+    """A card for each algorithm: what it needs, its time and space in combines and states, and its paper.
+
+    >>> import slidewheel as sw
+    >>> print(next(card for card in sw.algorithms() if card.name == "daba"))
+    daba
+      needs      associative
+      amortised  insert 2.5, evict 1.5, query 1
+      worst      insert 4, evict 3, query 1
+      space      2n states
+      use        any aggregate, where no single operation may be slow; daba_lite does it with half the memory
+      paper      Tangwongsan, Hirzel, Schneider: DABA (DEBS 2017), figures 8 to 12
+    """
+    return [module.CARD for module in (*_MODULES, blocks)]
+
+
+def algorithm(name: str) -> ModuleType:
+    """The algorithm of this name, or UnknownAlgorithm with the nearest names."""
+    if name in ALGORITHMS:
+        return ALGORITHMS[name]
+    known = [*ALGORITHMS, "auto"]
+    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
+    if name == "blocks":
+        hint = "blocks needs a finished array: use sw.rolling(..., size=...)"
+    raise UnknownAlgorithm(f"unknown algorithm {name!r}: {hint}")
+
+
+def lacking(card: Card, aggregate: Aggregate) -> Iterator[str]:
+    """The properties that the algorithm needs and the aggregate does not have."""
+    has = {"inverse": aggregate.invertible, "selective": aggregate.selective}
+    return (need for need in card.needs if not has[need])
+
+
+def require(card: Card, aggregate: Aggregate) -> None:
+    """Raise Unsupported unless the aggregate has what the algorithm needs."""
+    for need in lacking(card, aggregate):
+        able = [m.CARD.name for m in _MODULES if not m.CARD.needs]
+        raise Unsupported(
+            f"{card.name} needs {_MISSING[need]}; {aggregate.name} has none. "
+            f"Use {able[2]} or {able[4]}, which work for every aggregate, or algorithm='auto'."
+        )
+
+
+def choose(aggregate: Aggregate, *, steady: bool = False) -> tuple[str, str]:
+    """The algorithm for a window that is used one item at a time, and why.
+
+    From `make bench` (suite `oneByone`): subtraction is fastest where it is exact, then SlickDeque for selective
+    aggregates, then Two-Stacks Lite; DABA Lite is the fastest whose every single operation is short.
+    """
+    if aggregate.exact_inverse:
+        return "subtract_on_evict", "it has an exact inverse: 2 combines a slide, always"
+    if steady:
+        return "daba_lite", "no operation may be slow: at most 3 combines each"
+    if aggregate.selective:
+        return "slickdeque", "its combine is selective: fewer than 2 combines a slide"
+    return "two_stacks_lite", "any associative combine: 3 combines a slide on average, n on a flip"

@@ -1,0 +1,134 @@
+"""One window, used one item at a time: insert, evict, query."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from slidewheel.algebra.aggregate import Aggregate
+from slidewheel.algebra.define import AggregateType
+from slidewheel.compiler import interpreter
+from slidewheel.compiler.interpreter import Memory
+from slidewheel.errors import InvalidArgument, Unsupported
+from slidewheel.swag import registry
+
+SMALLEST = 8
+
+
+class Window:
+    """A FIFO window. Made by `sw.swag.window`.
+
+    `insert(value)` adds an item at the young end; None is a null, which takes a place but counts for nothing.
+    `evict()` removes the oldest item, or raises IndexError. `query()` gives the aggregate of all items, oldest first;
+    None where there is none. `reserve(n)` makes room for n items at once, so that no insert has to.
+    """
+
+    __slots__ = ("_inside", "_resize", "aggregate", "algorithm", "evict", "insert", "query", "reason")
+
+    insert: Callable[..., None]
+    evict: Callable[[], None]
+    query: Callable[[], Any]
+
+    def __len__(self) -> int:
+        registers = self._inside()[1]
+        return int(registers[1] - registers[0])
+
+    def reserve(self, items: int) -> None:
+        """Make room for this many items now."""
+        if items > self._inside()[0].mask + 1:
+            self._resize(_slots(items))
+
+    def __repr__(self) -> str:
+        return f"<window of {len(self)}: {self.aggregate.output} by {self.algorithm}>"
+
+
+def window(
+    aggregate: Aggregate | AggregateType, algorithm: str = "auto", *, steady: bool = False, capacity: int = SMALLEST
+) -> Window:
+    """A window over the last items, for any aggregate and one of the algorithms of `sw.algorithms()`.
+
+    `steady=True` lets "auto" choose only algorithms whose every operation is short. `capacity` is the number of items
+    to make room for; the window grows beyond it, at the price of copying its items once.
+
+    >>> import slidewheel as sw
+    >>> w = sw.swag.window(sw.max(), algorithm="daba")
+    >>> for value in 2, 6, 3:
+    ...     w.insert(value)
+    >>> w.query()
+    6
+    >>> w.evict(); w.evict(); w.query(), len(w)
+    (3, 1)
+    """
+    if isinstance(aggregate, AggregateType):
+        aggregate = aggregate()
+    if not isinstance(aggregate, Aggregate):
+        raise InvalidArgument(f"window needs an aggregate such as sw.max(), not {aggregate!r}")
+    reason = "it was asked for"
+    if algorithm == "auto":
+        algorithm, reason = registry.choose(aggregate, steady=steady)
+    module = registry.algorithm(algorithm)
+    registry.require(module.CARD, aggregate)
+    made = Window()
+    made.aggregate, made.algorithm, made.reason = aggregate, algorithm, reason
+    _fill(made, module, aggregate, capacity)
+    return made
+
+
+def _slots(items: int) -> int:
+    return 1 << (max(items, SMALLEST) - 1).bit_length()
+
+
+def _fill(made: Window, module: Any, aggregate: Aggregate, capacity: int) -> None:
+    card = module.CARD
+    monoid = aggregate.monoid(invertible="inverse" in card.needs)
+    zero = monoid.identity
+
+    def make(slots: int) -> Memory:
+        states = [zero] * (card.states_per_slot * (slots + card.extra_slots))
+        links = [0] * (card.links_per_slot * (slots + card.extra_slots) + card.extra_links)
+        return Memory(states, links, slots - 1)
+
+    laws = SimpleNamespace(
+        combine=monoid.combine, inverse=monoid.inverse, identity=lambda: zero, same=interpreter.same
+    )
+    ring = SimpleNamespace(load=list.__getitem__, store=list.__setitem__)
+    build = interpreter.specialised(module, monoid)
+    empty = monoid.lower(zero) if monoid.least == 0 else None
+    operations = build(
+        laws, ring, monoid.lift, monoid.lower, zero, empty, monoid.least, _slots(capacity), make, module.resize
+    )
+    made.insert, made.evict, made.query, made._resize, made._inside = operations
+    if monoid.arity == 2:
+        made.insert = _pairs(made)
+    if card.shrinks:
+        made.evict = _shrinking(made)
+
+
+def _pairs(made: Window) -> Callable[..., None]:
+    """insert(value, arg), insert((value, arg)), or insert(value) with the item's position as its argument."""
+    insert, inside = made.insert, made._inside
+    positional = made.aggregate.columns[1] is None
+
+    def insert_pair(value: Any, *rest: Any) -> None:
+        if rest:
+            value = (value, *rest)
+        elif value is not None and not isinstance(value, tuple):
+            if not positional:
+                raise Unsupported(f"{made.aggregate.name} takes pairs: insert(value, arg)")
+            value = (value, inside()[1][1])
+        insert(None if value is None or value[0] is None else value)
+
+    return insert_pair
+
+
+def _shrinking(made: Window) -> Callable[[], None]:
+    """evict that halves the memory when less than a quarter of it is used."""
+    evict, inside, resize = made.evict, made._inside, made._resize
+
+    def evict_and_shrink() -> None:
+        evict()
+        memory, registers = inside()
+        slots = memory.mask + 1
+        if slots > SMALLEST and registers[1] - registers[0] < slots // 4:
+            resize(slots // 2)
+
+    return evict_and_shrink
