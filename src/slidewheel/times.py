@@ -81,13 +81,9 @@ def duration(value: DurationLike, *, allow_zero: bool = False) -> int:
         raise InvalidTime(f"{value!r} is not a duration: {_DURATIONS_ACCEPTED}")
 
     if us < 0 or (us == 0 and not allow_zero):
-        raise InvalidTime(
-            f"the duration {value!r} must be {'zero or longer' if allow_zero else 'longer than zero'}"
-        )
+        raise InvalidTime(f"the duration {value!r} must be {'zero or longer' if allow_zero else 'longer than zero'}")
     if us > _INT64.max:
-        raise InvalidTime(
-            f"the duration {value!r} is too long: microseconds must fit in 64 bits (292,000 years)"
-        )
+        raise InvalidTime(f"the duration {value!r} is too long: microseconds must fit in 64 bits (292,000 years)")
     return us
 
 
@@ -102,9 +98,7 @@ def format_duration(microseconds: int) -> str:
     ('7d', '1s500ms')
     """
     if microseconds < 0:
-        raise InvalidTime(
-            f"{microseconds} microseconds cannot be written as a duration: it must not be negative"
-        )
+        raise InvalidTime(f"{microseconds} microseconds cannot be written as a duration: it must not be negative")
     parts = []
     rest = microseconds
     for unit, size in _MICROSECONDS.items():
@@ -216,9 +210,7 @@ def _parse_iso(text: str) -> datetime:
 
 def _from_datetime(value: datetime) -> int:
     # Counted from the fields: converting to UTC first would fail within a day of years 1 and 9999.
-    seconds = (
-        (value.toordinal() - _EPOCH_ORDINAL) * 86_400 + value.hour * 3_600 + value.minute * 60 + value.second
-    )
+    seconds = (value.toordinal() - _EPOCH_ORDINAL) * 86_400 + value.hour * 3_600 + value.minute * 60 + value.second
     offset = value.utcoffset() or timedelta(0)
     return seconds * _SECOND + value.microsecond - offset // timedelta(microseconds=1)
 
@@ -247,9 +239,7 @@ def _import_column(values: Any) -> pa.Array | pa.ChunkedArray:
         # Not to_numpy: for times with a zone, pandas would answer with an array of objects.
         return pa.array(values)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InvalidTime(
-            f"{type(values).__name__} is not a column of times ({error}): {_ARRAYS_ACCEPTED}"
-        ) from error
+        raise InvalidTime(f"{type(values).__name__} is not a column of times ({error}): {_ARRAYS_ACCEPTED}") from error
 
 
 def _from_arrow(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.int64]:
@@ -288,9 +278,7 @@ def _from_datetime64(array: npt.NDArray[np.datetime64]) -> npt.NDArray[np.int64]
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     unit, count = np.datetime_data(array.dtype)
     if unit == "generic" and array.size:
-        raise InvalidTime(
-            "a datetime64 without a unit cannot be read as a time: say which, as in datetime64[us]"
-        )
+        raise InvalidTime("a datetime64 without a unit cannot be read as a time: say which, as in datetime64[us]")
     if unit in _PER_MICROSECOND:
         # Divided here, not by astype, which wraps around for the first nanoseconds of its range.
         ticks = array if count == 1 else _refine(array, unit)
@@ -329,6 +317,4 @@ def _one_by_one(values: Iterable[Any]) -> npt.NDArray[np.int64]:
 
 
 def _refuse_null(position: int) -> NoReturn:
-    raise InvalidTime(
-        f"the time at position {position} is null: every row needs one; drop such rows or fill them"
-    )
+    raise InvalidTime(f"the time at position {position} is null: every row needs one; drop such rows or fill them")

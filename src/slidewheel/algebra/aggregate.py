@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from slidewheel.algebra.monoid import Monoid
 from slidewheel.errors import InvalidArgument
@@ -29,9 +30,15 @@ class Aggregate:
     commutative: bool = False
     selective: bool = False
     invertible: bool = False
-    exact_inverse: bool = False
-    """The inverse loses nothing whatever the input, so it may be used without being asked for."""
+    arithmetic: bool = False
+    """Computes with its values, so they must be numbers."""
+    positional: bool = False
+    """Its second column only names rows: it is never computed with."""
     skips_nulls: bool = True
+    prepare: Callable[[Any], Any] | None = None
+    """From a column of any kind to the integers that the compiled form takes, under the kind "hash"."""
+    finish: Callable[[Any], Any] | None = None
+    """From compiled answers to the objects that users see."""
     named: str | None = None
 
     @property

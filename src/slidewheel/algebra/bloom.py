@@ -37,6 +37,16 @@ def _mix(x: int) -> int:
     return x ^ (x >> 31)
 
 
+def hash_column(values: Any) -> Any:
+    """hash64 of every value of an array, as int64."""
+    if values.dtype.kind not in "iub":
+        return np.array([hash64(v) for v in values.tolist()], dtype=np.uint64).view(np.int64)
+    x = values.astype(np.int64).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (x ^ (x >> np.uint64(31))).view(np.int64)
+
+
 def positions(hashed: int, bits: int, hashes: int) -> list[int]:
     """The bits of one value, by double hashing."""
     step = (hashed >> 32) | 1
@@ -87,7 +97,7 @@ class BloomFilter:
 def _compiled(bits: int, hashes: int) -> Monoid:
     words = bits // 64
 
-    def lift(hashed):  # type: ignore[no-untyped-def]
+    def lift(hashed):
         state = np.zeros(words, np.uint64)
         value = np.uint64(hashed)
         step = (value >> np.uint64(32)) | np.uint64(1)
@@ -97,13 +107,13 @@ def _compiled(bits: int, hashes: int) -> Monoid:
             value += step
         return state
 
-    def combine(a, b):  # type: ignore[no-untyped-def]
+    def combine(a, b):
         state = np.empty(words, np.uint64)
         for k in range(words):
             state[np.uint64(k)] = a[np.uint64(k)] | b[np.uint64(k)]
         return state
 
-    def lower(s):  # type: ignore[no-untyped-def]
+    def lower(s):
         return s
 
     return Monoid(
@@ -129,14 +139,21 @@ def _interpreted(bits: int, hashes: int) -> Monoid:
             state |= 1 << p
         return state
 
-    def combine(a, b):  # type: ignore[no-untyped-def]
+    def combine(a, b):
         return a | b
 
     def lower(s: int) -> BloomFilter:
         return BloomFilter(s, bits, hashes)
 
     return Monoid(
-        name="bloom", lift=lift, combine=combine, lower=lower, identity=0, state=None, result="object", commutative=True
+        name="bloom",
+        lift=lift,
+        combine=combine,
+        lower=lower,
+        identity=0,
+        state=None,
+        result="object",
+        commutative=True,
     )
 
 
@@ -157,4 +174,9 @@ def bloom(column: str | None = None, bits: int = 16384, hashes: int = 4) -> Aggr
     def variant(kinds: tuple[str, ...], invertible: bool) -> Monoid:
         return _compiled(bits, hashes) if kinds == ("hash",) else _interpreted(bits, hashes)
 
-    return Aggregate("bloom", (column,), variant, commutative=True)
+    def finish(words: Any) -> Any:
+        filters = np.empty(len(words), dtype=object)
+        filters[:] = [BloomFilter(int.from_bytes(row.tobytes(), "little"), bits, hashes) for row in words]
+        return filters
+
+    return Aggregate("bloom", (column,), variant, commutative=True, prepare=hash_column, finish=finish)

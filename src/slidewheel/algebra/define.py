@@ -3,7 +3,7 @@
 import inspect
 import keyword
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -96,7 +96,7 @@ def aggregate(
 _ARGUMENTS = {"lift": "x", "combine": "a, b"}
 
 
-def _itself(s):  # type: ignore[no-untyped-def]
+def _itself(s):
     return s
 
 
@@ -122,6 +122,7 @@ def _check_arguments(name: str, key: str, function: Any, count: int) -> None:
 def _dtype(name: str, state: StateSpec) -> np.dtype[Any] | None:
     if state is object:
         return None
+    dtype: np.dtype[Any]
     try:
         if isinstance(state, Mapping):
             for field in state:
@@ -129,7 +130,7 @@ def _dtype(name: str, state: StateSpec) -> np.dtype[Any] | None:
                     raise InvalidAggregate(f"{name}: the state's field {field!r} must be a Python name")
             dtype = np.dtype([(field, kind) for field, kind in state.items()])
         else:
-            dtype = np.dtype(state)
+            dtype = np.dtype(cast(Any, state))
     except TypeError as error:
         raise InvalidAggregate(f"{name}: {state!r} is not a state: {error}; use numpy types or state=object") from error
     kinds = [dtype[field] for field in dtype.names] if dtype.names else [dtype.base]

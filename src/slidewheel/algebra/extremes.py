@@ -16,23 +16,23 @@ from slidewheel.algebra.monoid import Monoid
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
 
-def _same(x):  # type: ignore[no-untyped-def]
+def _same(x):
     return x
 
 
-def _max(a, b):  # type: ignore[no-untyped-def]
+def _max(a, b):
     return b if b > a or b != b else a
 
 
-def _min(a, b):  # type: ignore[no-untyped-def]
+def _min(a, b):
     return b if b < a or a != a else a
 
 
-def _max_any(a, b):  # type: ignore[no-untyped-def]
+def _max_any(a, b):
     return a if b is None else b if a is None or b > a or b != b else a
 
 
-def _min_any(a, b):  # type: ignore[no-untyped-def]
+def _min_any(a, b):
     return a if b is None else b if a is None or b < a or a != a else a
 
 
@@ -87,27 +87,27 @@ def max(column: str | None = None) -> Aggregate:
     return Aggregate("max", (column,), lambda kinds, _: _extreme("max", kinds[0]), commutative=True, selective=True)
 
 
-def _twice(x):  # type: ignore[no-untyped-def]
+def _twice(x):
     return x, x
 
 
-def _span(a, b):  # type: ignore[no-untyped-def]
+def _span(a, b):
     low = b[0] if b[0] < a[0] or a[0] != a[0] else a[0]
     high = b[1] if b[1] > a[1] or b[1] != b[1] else a[1]
     return low, high
 
 
-def _span_any(a, b):  # type: ignore[no-untyped-def]
+def _span_any(a, b):
     if a is None:
         return b
     return a if b is None else _span(a, b)
 
 
-def _distance(s):  # type: ignore[no-untyped-def]
+def _distance(s):
     return s[1] - s[0]
 
 
-def _whole_distance(s):  # type: ignore[no-untyped-def]
+def _whole_distance(s):
     distance = s[1] - s[0]
     if distance < 0:
         raise OverflowError("a span does not fit in 64 bits; cast the column to float64")
@@ -135,17 +135,17 @@ def span(column: str | None = None) -> Aggregate:
     >>> sw.rolling([3, 1, 2, 4], sw.span(), size=3)
     array([0, 2, 2, 3])
     """
-    return Aggregate("span", (column,), lambda kinds, _: _span_monoid(kinds[0]), commutative=True)
+    return Aggregate("span", (column,), lambda kinds, _: _span_monoid(kinds[0]), commutative=True, arithmetic=True)
 
 
 # (value, how often); 0 times is the identity.
 
 
-def _once(x):  # type: ignore[no-untyped-def]
+def _once(x):
     return x, 1
 
 
-def _max_count(a, b):  # type: ignore[no-untyped-def]
+def _max_count(a, b):
     if b[1] == 0:
         return a
     if a[1] == 0 or b[0] > a[0] or (b[0] != b[0] and a[0] == a[0]):
@@ -155,7 +155,7 @@ def _max_count(a, b):  # type: ignore[no-untyped-def]
     return a
 
 
-def _min_count(a, b):  # type: ignore[no-untyped-def]
+def _min_count(a, b):
     if b[1] == 0:
         return a
     if a[1] == 0 or b[0] < a[0] or (a[0] != a[0] and b[0] == b[0]):
@@ -165,7 +165,7 @@ def _min_count(a, b):  # type: ignore[no-untyped-def]
     return a
 
 
-def _second(s):  # type: ignore[no-untyped-def]
+def _second(s):
     return s[1]
 
 
@@ -206,17 +206,17 @@ def max_count(column: str | None = None) -> Aggregate:
 # (value, argument, whether there is one)
 
 
-def _present(x, arg):  # type: ignore[no-untyped-def]
+def _present(x, arg):
     return x, arg, True
 
 
-def _argmax(a, b):  # type: ignore[no-untyped-def]
+def _argmax(a, b):
     if b[2] and (not a[2] or b[0] > a[0] or (b[0] != b[0] and a[0] == a[0])):
         return b
     return a
 
 
-def _argmin(a, b):  # type: ignore[no-untyped-def]
+def _argmin(a, b):
     if b[2] and (not a[2] or b[0] < a[0] or (a[0] != a[0] and b[0] == b[0])):
         return b
     return a
@@ -233,7 +233,7 @@ def _arg(name: str, kinds: tuple[str, ...]) -> Monoid:
         lower=_second,
         identity=(None, None, False) if any_value else (*zeros, False),
         state=None if any_value else record(value=f"{kinds[0]}8", arg=f"{kinds[1]}8", present="b1"),
-        result="object" if any_value else "like1",
+        result="object" if any_value else "i8",
         selective=True,
         arity=2,
     )
@@ -246,7 +246,7 @@ def argmin(column: str | None = None, arg: str | None = None) -> Aggregate:
     >>> sw.rolling([3, 1, 1, 4], sw.argmin(), size=2)
     array([0, 1, 1, 2])
     """
-    return Aggregate("argmin", (column, arg), lambda kinds, _: _arg("argmin", kinds), selective=True)
+    return Aggregate("argmin", (column, arg), lambda kinds, _: _arg("argmin", kinds), selective=True, positional=True)
 
 
 def argmax(column: str | None = None, arg: str | None = None) -> Aggregate:
@@ -256,4 +256,4 @@ def argmax(column: str | None = None, arg: str | None = None) -> Aggregate:
     >>> sw.rolling(([3, 9, 9], ["a", "b", "c"]), sw.argmax(), size=2)
     array(['a', 'b', 'b'], dtype=object)
     """
-    return Aggregate("argmax", (column, arg), lambda kinds, _: _arg("argmax", kinds), selective=True)
+    return Aggregate("argmax", (column, arg), lambda kinds, _: _arg("argmax", kinds), selective=True, positional=True)

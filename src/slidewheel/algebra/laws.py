@@ -90,7 +90,12 @@ def _laws(monoid: Monoid, commutative: bool, selective: bool) -> Iterator[Callab
         for a, b in _by_size(states, 2):
             got = combine(a, b)
             if not alike(got, a) and not alike(got, b):
-                fail("combine is not selective, though declared so", f"combine({a!r}, {b!r})", got, f"{a!r} or {b!r}")
+                fail(
+                    "combine is not selective, though declared so",
+                    f"combine({a!r}, {b!r})",
+                    got,
+                    f"{a!r} or {b!r}",
+                )
 
     def inversion(states: list[Any]) -> None:
         assert inverse is not None

@@ -17,19 +17,19 @@ from slidewheel.errors import InvalidArgument, Overflow
 LIMIT = 2**63
 
 
-def _same(x):  # type: ignore[no-untyped-def]
+def _same(x):
     return x
 
 
-def _add(a, b):  # type: ignore[no-untyped-def]
+def _add(a, b):
     return a + b
 
 
-def _subtract(a, b):  # type: ignore[no-untyped-def]
+def _subtract(a, b):
     return a - b
 
 
-def _one(x):  # type: ignore[no-untyped-def]
+def _one(x):
     return 1
 
 
@@ -67,7 +67,6 @@ def count(column: str | None = None) -> Aggregate:
         _count,
         commutative=True,
         invertible=True,
-        exact_inverse=True,
         skips_nulls=column is not None,
     )
 
@@ -75,58 +74,58 @@ def count(column: str | None = None) -> Aggregate:
 # Integers are summed in 128 bits, so that the order of the items never decides whether a sum overflows.
 
 
-def _lift_wide(x):  # type: ignore[no-untyped-def]
+def _lift_wide(x):
     return np.uint64(x), x >> 63
 
 
-def _add_wide(a, b):  # type: ignore[no-untyped-def]
+def _add_wide(a, b):
     low = a[0] + b[0]
     return low, a[1] + b[1] + (1 if low < a[0] else 0)
 
 
-def _subtract_wide(a, b):  # type: ignore[no-untyped-def]
+def _subtract_wide(a, b):
     return a[0] - b[0], a[1] - b[1] - (1 if a[0] < b[0] else 0)
 
 
-def _lower_wide(s):  # type: ignore[no-untyped-def]
+def _lower_wide(s):
     total = np.int64(s[0])
     if s[1] != total >> 63:
         raise OverflowError("a sum does not fit in 64 bits; cast the column to float64, or use shorter windows")
     return total
 
 
-def _too_large(total):  # type: ignore[no-untyped-def]
+def _too_large(total):
     raise Overflow(f"the sum {total} does not fit in 64 bits; use floats, or shorter windows")
 
 
-def _lower_any(s):  # type: ignore[no-untyped-def]
+def _lower_any(s):
     return s if not isinstance(s, int) or -LIMIT <= s < LIMIT else _too_large(s)
 
 
 # (sum of the finite values, number of +inf, number of -inf); a NaN counts as both.
 
 
-def _lift_finite(x):  # type: ignore[no-untyped-def]
+def _lift_finite(x):
     if x - x == 0:
         return x, 0, 0
     return 0.0, 0 if x < 0 else 1, 0 if x > 0 else 1
 
 
-def _add_finite(a, b):  # type: ignore[no-untyped-def]
+def _add_finite(a, b):
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-def _subtract_finite(a, b):  # type: ignore[no-untyped-def]
+def _subtract_finite(a, b):
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-def _lower_finite(s):  # type: ignore[no-untyped-def]
+def _lower_finite(s):
     if s[1] == 0 and s[2] == 0:
         return s[0]
     return math.nan if s[1] > 0 and s[2] > 0 else math.inf if s[1] > 0 else -math.inf
 
 
-def _lower_finite_any(s):  # type: ignore[no-untyped-def]
+def _lower_finite_any(s):
     return _lower_any(_lower_finite(s))
 
 
@@ -176,14 +175,14 @@ def sum(column: str | None = None) -> Aggregate:
     >>> sw.rolling([1, 2, 3, 4], sw.sum(), size=3)
     array([1, 3, 6, 9])
     """
-    return Aggregate("sum", (column,), _sum, commutative=True, invertible=True)
+    return Aggregate("sum", (column,), _sum, commutative=True, arithmetic=True, invertible=True)
 
 
-def _multiply(a, b):  # type: ignore[no-untyped-def]
+def _multiply(a, b):
     return a * b
 
 
-def _to_float(x):  # type: ignore[no-untyped-def]
+def _to_float(x):
     return float(x)
 
 
@@ -208,64 +207,64 @@ def product(column: str | None = None) -> Aggregate:
     >>> sw.rolling([2, 3, 0, 4], sw.product(), size=2)
     array([2., 6., 0., 0.])
     """
-    return Aggregate("product", (column,), _product, commutative=True)
+    return Aggregate("product", (column,), _product, commutative=True, arithmetic=True)
 
 
-def _lift_mean(x):  # type: ignore[no-untyped-def]
+def _lift_mean(x):
     return float(x), 1
 
 
-def _lift_mean_any(x):  # type: ignore[no-untyped-def]
+def _lift_mean_any(x):
     return x, 1
 
 
-def _add_pair(a, b):  # type: ignore[no-untyped-def]
+def _add_pair(a, b):
     return a[0] + b[0], a[1] + b[1]
 
 
-def _divide(s):  # type: ignore[no-untyped-def]
+def _divide(s):
     return s[0] / s[1]
 
 
-def _add_graded(a, b, m, n, inverse):  # type: ignore[no-untyped-def]
+def _add_graded(a, b, m, n, inverse):
     return a + b
 
 
-def _divide_graded(s, n):  # type: ignore[no-untyped-def]
+def _divide_graded(s, n):
     return s / n
 
 
 # (sum of the finite values, +inf, -inf, number of values)
 
 
-def _lift_finite_mean(x):  # type: ignore[no-untyped-def]
+def _lift_finite_mean(x):
     if x - x == 0:
         return x, 0, 0, 1
     return 0.0, 0 if x < 0 else 1, 0 if x > 0 else 1, 1
 
 
-def _lift_finite_log(x):  # type: ignore[no-untyped-def]
+def _lift_finite_log(x):
     y = math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
     if y - y == 0:
         return y, 0, 0, 1
     return 0.0, 0 if y < 0 else 1, 0 if y > 0 else 1, 1
 
 
-def _add_finite_mean(a, b):  # type: ignore[no-untyped-def]
+def _add_finite_mean(a, b):
     return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]
 
 
-def _subtract_finite_mean(a, b):  # type: ignore[no-untyped-def]
+def _subtract_finite_mean(a, b):
     return a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]
 
 
-def _lower_finite_mean(s):  # type: ignore[no-untyped-def]
+def _lower_finite_mean(s):
     if s[1] == 0 and s[2] == 0:
         return s[0] / s[3]
     return math.nan if s[1] > 0 and s[2] > 0 else math.inf if s[1] > 0 else -math.inf
 
 
-def _lower_finite_geomean(s):  # type: ignore[no-untyped-def]
+def _lower_finite_geomean(s):
     if s[1] == 0 and s[2] == 0:
         return math.exp(s[0] / s[3])
     return math.nan if s[1] > 0 and s[2] > 0 else math.inf if s[1] > 0 else 0.0
@@ -331,14 +330,14 @@ def mean(column: str | None = None) -> Aggregate:
     >>> sw.rolling([1, 2, 6], sw.mean(), size=2)
     array([1. , 1.5, 4. ])
     """
-    return Aggregate("mean", (column,), _mean, commutative=True, invertible=True)
+    return Aggregate("mean", (column,), _mean, commutative=True, arithmetic=True, invertible=True)
 
 
-def _lift_log(x):  # type: ignore[no-untyped-def]
+def _lift_log(x):
     return (math.log(x) if x > 0 else -math.inf if x == 0 else math.nan), 1
 
 
-def _exp_divide(s):  # type: ignore[no-untyped-def]
+def _exp_divide(s):
     return math.exp(s[0] / s[1])
 
 
@@ -365,18 +364,19 @@ def geomean(column: str | None = None) -> Aggregate:
     >>> sw.rolling([1.0, 4.0, 16.0], sw.geomean(), size=2).round(6)
     array([1., 2., 8.])
     """
-    return Aggregate("geomean", (column,), _geomean, commutative=True, invertible=True)
+    return Aggregate("geomean", (column,), _geomean, commutative=True, arithmetic=True, invertible=True)
 
 
 # (n, mean, M2): Chan, Golub and LeVeque. M2 is the sum of squared distances from the mean, so no digits are lost to
 # a large mean.
 
 
-def _lift_moments(x):  # type: ignore[no-untyped-def]
-    return 1.0, float(x), 0.0
+def _lift_moments(x):
+    y = float(x)
+    return 1.0, y, y - y  # NaN for what is not finite
 
 
-def _add_moments(a, b):  # type: ignore[no-untyped-def]
+def _add_moments(a, b):
     n = a[0] + b[0]
     if n == 0.0:
         return a
@@ -385,26 +385,26 @@ def _add_moments(a, b):  # type: ignore[no-untyped-def]
     return n, a[1] + delta * share, a[2] + b[2] + delta * (delta * (a[0] * share))
 
 
-def _add_moments_graded(a, b, m, n, inverse):  # type: ignore[no-untyped-def]
+def _add_moments_graded(a, b, m, n, inverse):
     delta = b[0] - a[0]
     share = n * inverse
     return a[0] + delta * share, a[1] + b[1] + delta * (delta * (m * share))
 
 
-def _lift_moments_graded(x):  # type: ignore[no-untyped-def]
+def _lift_moments_graded(x):
     return float(x), 0.0
 
 
 # (n, mean, M2, number of values that are not finite)
 
 
-def _lift_finite_moments(x):  # type: ignore[no-untyped-def]
+def _lift_finite_moments(x):
     if x - x == 0:
         return 1.0, float(x), 0.0, 0
     return 0.0, 0.0, 0.0, 1
 
 
-def _add_finite_moments(a, b):  # type: ignore[no-untyped-def]
+def _add_finite_moments(a, b):
     n = a[0] + b[0]
     if n == 0.0:
         return a[0], a[1], a[2], a[3] + b[3]
@@ -413,7 +413,7 @@ def _add_finite_moments(a, b):  # type: ignore[no-untyped-def]
     return n, a[1] + delta * share, a[2] + b[2] + delta * (delta * (a[0] * share)), a[3] + b[3]
 
 
-def _subtract_finite_moments(a, b):  # type: ignore[no-untyped-def]
+def _subtract_finite_moments(a, b):
     n = a[0] - b[0]
     if n == 0.0:
         return 0.0, 0.0, 0.0, a[3] - b[3]
@@ -424,27 +424,29 @@ def _subtract_finite_moments(a, b):  # type: ignore[no-untyped-def]
 
 
 def _lower_moments(ddof: int, root: bool) -> tuple[Any, Any, Any]:
-    """lower for the three forms of the state."""
+    """lower for the three forms of the state. M2 - M2 + M2 is M2, or NaN where M2 is infinite: as in Spark, a window
+    with an infinity has no variance. In the graded form, 1 / (n - ddof) is computed once for all full windows.
+    """
     if root:
 
-        def lower(s):  # type: ignore[no-untyped-def]
-            return math.sqrt(s[2] / (s[0] - ddof)) if s[0] > ddof else math.nan
+        def lower(s):
+            return math.sqrt((s[2] - s[2] + s[2]) / (s[0] - ddof)) if s[0] > ddof else math.nan
 
-        def lower_graded(s, n):  # type: ignore[no-untyped-def]
-            return math.sqrt(s[1] / (n - ddof))
+        def lower_graded(s, n):
+            return math.sqrt((s[1] - s[1] + s[1]) * (1.0 / (n - ddof)))
 
-        def lower_finite(s):  # type: ignore[no-untyped-def]
+        def lower_finite(s):
             return math.sqrt(s[2] / (s[0] - ddof)) if s[3] == 0 and s[0] > ddof else math.nan
 
     else:
 
-        def lower(s):  # type: ignore[no-untyped-def]
-            return s[2] / (s[0] - ddof) if s[0] > ddof else math.nan
+        def lower(s):
+            return (s[2] - s[2] + s[2]) / (s[0] - ddof) if s[0] > ddof else math.nan
 
-        def lower_graded(s, n):  # type: ignore[no-untyped-def]
-            return s[1] / (n - ddof)
+        def lower_graded(s, n):
+            return (s[1] - s[1] + s[1]) * (1.0 / (n - ddof))
 
-        def lower_finite(s):  # type: ignore[no-untyped-def]
+        def lower_finite(s):
             return s[2] / (s[0] - ddof) if s[3] == 0 and s[0] > ddof else math.nan
 
     return lower, lower_graded, lower_finite
@@ -497,7 +499,7 @@ def _spread(name: str, column: str | None, ddof: int) -> Aggregate:
     def variant(kinds: tuple[str, ...], invertible: bool) -> Monoid:
         return _moments(name, ddof, invertible)
 
-    return Aggregate(name, (column,), variant, commutative=True, invertible=True)
+    return Aggregate(name, (column,), variant, commutative=True, invertible=True, arithmetic=True)
 
 
 def var(column: str | None = None, ddof: int = 1) -> Aggregate:

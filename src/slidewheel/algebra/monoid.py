@@ -14,7 +14,7 @@ class Monoid:
     """Plain functions and what is known about them.
 
     `state` is the dtype of a state, or None where states are Python objects. `result` is the dtype of an answer:
-    "like" for the type of the input, "object", or "" to let the compiler infer it.
+    "like0" for the type of the first column, "object", or "" to let the compiler infer it.
     """
 
     name: str
@@ -35,5 +35,9 @@ class Monoid:
     graded_form: bool = False
 
     @property
-    def array_result(self) -> bool:
-        return self.state is not None and bool(self.state.shape)
+    def exactly_invertible(self) -> bool:
+        """Whether taking away is exact whatever the values, so that it may be used without being asked for."""
+        if self.inverse is None or self.state is None:
+            return False
+        kinds = [self.state[name] for name in self.state.names] if self.state.names else [self.state.base]
+        return all(kind.kind in "biu" for kind in kinds)

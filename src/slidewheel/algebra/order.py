@@ -12,19 +12,19 @@ _NAN = float("nan")
 # (value, whether there is one)
 
 
-def _present(x):  # type: ignore[no-untyped-def]
+def _present(x):
     return x, True
 
 
-def _first(a, b):  # type: ignore[no-untyped-def]
+def _first(a, b):
     return a if a[1] else b
 
 
-def _last(a, b):  # type: ignore[no-untyped-def]
+def _last(a, b):
     return b if b[1] else a
 
 
-def _value(s):  # type: ignore[no-untyped-def]
+def _value(s):
     return s[0]
 
 
@@ -64,19 +64,17 @@ def last(column: str | None = None) -> Aggregate:
 
 @cache
 def _concat(sep: str) -> Monoid:
-    def combine(a, b):  # type: ignore[no-untyped-def]
+    def combine(a, b):
         return b if a is None else a if b is None else a + sep + b
 
-    return Monoid(
-        name="concat", lift=_text, combine=combine, lower=_same, identity=None, state=None, result="object"
-    )
+    return Monoid(name="concat", lift=_text, combine=combine, lower=_same, identity=None, state=None, result="object")
 
 
-def _text(x):  # type: ignore[no-untyped-def]
+def _text(x):
     return x if isinstance(x, str) else str(x)
 
 
-def _same(x):  # type: ignore[no-untyped-def]
+def _same(x):
     return x
 
 
@@ -90,11 +88,11 @@ def concat(column: str | None = None, sep: str = "") -> Aggregate:
     return Aggregate("concat", (column,), lambda kinds, _: _concat(sep))
 
 
-def _single(x):  # type: ignore[no-untyped-def]
+def _single(x):
     return (x,)
 
 
-def _join(a, b):  # type: ignore[no-untyped-def]
+def _join(a, b):
     return a + b
 
 
@@ -113,18 +111,24 @@ def collect(column: str | None = None) -> Aggregate:
     return Aggregate("collect", (column,), _collect)
 
 
-def _key(x):  # type: ignore[no-untyped-def]
+def _key(x):
     return {x if x == x else _NAN: None}  # one NaN for all
 
 
-def _union(a, b):  # type: ignore[no-untyped-def]
+def _union(a, b):
     return a | b
 
 
 @cache
 def _distinct(kinds: tuple[str, ...], invertible: bool) -> Monoid:
     return Monoid(
-        name="collect_distinct", lift=_key, combine=_union, lower=list, identity={}, state=None, result="object"
+        name="collect_distinct",
+        lift=_key,
+        combine=_union,
+        lower=list,
+        identity={},
+        state=None,
+        result="object",
     )
 
 

@@ -4,9 +4,12 @@ Their text is copied into every generated module, where the names below stand fo
 aggregate's functions.
 """
 
+from typing import Any
+
 import numpy as np
 
-start = insert = evict = query = item = lower = put = lift_at = None
+start: Any = None
+insert = evict = query = slide = item = lower = put = lift_at = start
 
 
 def roll(columns, valid, starts, ends, lo, hi, least, out, ok, states, links, mask):
@@ -56,3 +59,8 @@ def replay(columns, steps, out, states, links, mask):
 def probe(columns):
     """An answer's type, found by the compiler's own inference; never called."""
     return np.asarray(lower(lift_at(columns, 0)))
+
+
+def blocks(columns, valid, window, lo, hi, least, inverses, out, ok, a, b, c, d):
+    """The rows lo .. hi - 1 of windows of a fixed length; see swag/blocks.py."""
+    slide(columns, valid, window, lo, hi, least, inverses, out, ok, a, b, c, d)

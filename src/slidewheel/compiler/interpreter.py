@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from slidewheel.algebra.monoid import Monoid
 from slidewheel.compiler import source
 
-SHELL = '''
+SHELL = """
 def build(monoid, ring, lift, lower, zero, empty, least, slots, make, moved):
     jit = lambda function: function
     {setup}
@@ -60,7 +60,7 @@ def build(monoid, ring, lift, lower, zero, empty, least, slots, make, moved):
         return Memory(states, links, mask), registers
 
     return insert, evict, query, resize, inside
-'''
+"""
 
 
 class Memory(NamedTuple):

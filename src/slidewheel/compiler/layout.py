@@ -88,9 +88,7 @@ def same(a, b):
     stored = "\n".join(f"    slot.{name} = v[{k}]" for k, (name, _) in enumerate(fields))
     constants = ", ".join(_constant(kind, identity[k]) for k, (_, kind) in enumerate(fields))
     casts = ", ".join(_cast(kind, f"v[{k}]", name) for k, (name, kind) in enumerate(fields))
-    equal = " and ".join(
-        f"(a[{k}] == b[{k}] or (a[{k}] != a[{k}] and b[{k}] != b[{k}]))" for k in range(len(fields))
-    )
+    equal = " and ".join(f"(a[{k}] == b[{k}] or (a[{k}] != a[{k}] and b[{k}] != b[{k}]))" for k in range(len(fields)))
     return f"""
 @jit
 def load(states, i):

@@ -81,7 +81,11 @@ def definition(function: Callable[..., Any]) -> ast.FunctionDef:
 def _is_what_runs(node: ast.FunctionDef, code: CodeType) -> bool:
     """The file may have been edited after it was imported: compare what the text compiles to with what runs."""
     names = ast.arguments(
-        posonlyargs=[], args=[ast.arg(n) for n in code.co_freevars], kwonlyargs=[], kw_defaults=[], defaults=[]
+        posonlyargs=[],
+        args=[ast.arg(n) for n in code.co_freevars],
+        kwonlyargs=[],
+        kw_defaults=[],
+        defaults=[],
     )
     outer = ast.FunctionDef("outer", names, [node], [], None, None)
     module = compile(ast.fix_missing_locations(ast.Module([outer], [])), "<check>", "exec")

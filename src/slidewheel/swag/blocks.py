@@ -1,12 +1,13 @@
 """Windows of a fixed length over a finished array, by blocks (van Herk; Gil and Werman): Two-Stacks in batch form.
 
 The array is cut into blocks of the window's length. Every window is a suffix of one block and a prefix of the next,
-so suffix aggregates of the last block and a running prefix of this one answer it with one combine. Each loop step
-does the prefix of this block and, from the block's other end, the suffix that the next block will need: two chains
-of combines that do not wait for each other. No branch depends on the data.
+so suffix aggregates of the last block and a running prefix of this one answer it with one combine. A step does one
+item of the prefix and, from the block's other end, one item of the suffix that the next block will need; and two
+blocks, one in each half of the array, go in step. That makes four chains of combines that do not wait for each
+other. No branch depends on the data.
 
 `join(a, b, m, n, inverse)` is combine for parts of m and n items, with 1 / (m + n) at hand: counts are known in
-advance here, which spares a division for some aggregates (Monoid.graded).
+advance here, which spares divisions for some aggregates (Monoid.graded).
 """
 
 import numpy as np
@@ -51,38 +52,76 @@ def operations(monoid, ring, jit):
         return held
 
     @jit
-    def slide(columns, valid, w, lo, hi, least, inverses, out, ok, old, new):
-        """Answers for the rows lo .. hi - 1, where lo is a multiple of w. `old` and `new` hold w states each."""
+    def step(columns, valid, row, j, w, inverses, prefix, acc, old):
+        """Item j of the block at `row` joins its prefix, and item j from the other end the block's suffix."""
+        inverse = inverses[np.uint64(j + 1)]
+        prefix = join(prefix, item(columns, valid, row + j), j, 1, inverse)
+        acc = join(item(columns, valid, row + w - 1 - j), acc, 1, j, inverse)
+        window = join(load(old, j + 1), prefix, w - 1 - j, j + 1, inverses[np.uint64(w)])
+        return prefix, acc, window
+
+    @jit
+    def last_of(columns, valid, row, w, inverses, least, prefix, held, out, ok):
+        """The youngest item of a block, whose window is the block."""
+        prefix = join(prefix, item(columns, valid, row + w - 1), w - 1, 1, inverses[np.uint64(w)])
+        return answer(valid, row + w - 1, w, held, least, prefix, w, out, ok)
+
+    @jit
+    def entered(columns, valid, row, w, inverses, target):
+        """Get ready to answer the block at `row`: the suffixes of the block before it, and its valid rows."""
+        suffixes_of(columns, valid, row - w, w, inverses, target)
         held = 0
-        row = lo
-        if lo > 0:
-            suffixes_of(columns, valid, lo - w, w, inverses, old)
-            if valid is not None:
-                for i in range(lo - w, lo):
-                    held += valid[i]
-        else:  # before the first full window there is no suffix to add
-            prefix = identity()
+        if valid is not None:
+            for i in range(row - w, row):
+                held += valid[i]
+        return held
+
+    @jit
+    def slide(columns, valid, w, lo, hi, least, inverses, out, ok, old_a, new_a, old_b, new_b):
+        """Answers for the rows lo .. hi - 1, where lo is a multiple of w. The last four hold w states each."""
+        a = lo
+        if lo == 0:  # before the first full window there is no suffix to add
+            prefix, held = identity(), 0
             for i in range(min(w, hi)):
                 prefix = join(prefix, item(columns, valid, i), i, 1, inverses[np.uint64(i + 1)])
                 held = answer(valid, i, w, held, least, prefix, i + 1, out, ok)
-            if hi > w:
-                suffixes_of(columns, valid, 0, w, inverses, old)
-            row = w
-        while row < hi:
+            a = w
+        if a >= hi:
+            return
+        pairs = (hi - a) // w // 2
+        b = a + pairs * w
+        held_b = entered(columns, valid, b, w, inverses, old_b)
+        if pairs > 0:
+            held_a = entered(columns, valid, a, w, inverses, old_a)
+        for _ in range(pairs):
+            prefix_a, acc_a, prefix_b, acc_b = identity(), identity(), identity(), identity()
+            for j in range(w - 1):
+                # All is read before anything is written, as the compiler can't know that the arrays are apart.
+                prefix_a, acc_a, window_a = step(columns, valid, a, j, w, inverses, prefix_a, acc_a, old_a)
+                prefix_b, acc_b, window_b = step(columns, valid, b, j, w, inverses, prefix_b, acc_b, old_b)
+                held_a = answer(valid, a + j, w, held_a, least, window_a, w, out, ok)
+                held_b = answer(valid, b + j, w, held_b, least, window_b, w, out, ok)
+                store(new_a, w - 1 - j, acc_a)
+                store(new_b, w - 1 - j, acc_b)
+            held_a = last_of(columns, valid, a, w, inverses, least, prefix_a, held_a, out, ok)
+            held_b = last_of(columns, valid, b, w, inverses, least, prefix_b, held_b, out, ok)
+            old_a, new_a, old_b, new_b = new_a, old_a, new_b, old_b
+            a += w
+            b += w
+        while b < hi:  # an odd block, and the rest that is shorter than a block
             prefix, acc = identity(), identity()
-            whole = row + w <= hi
-            for j in range(w - 1 if whole else hi - row):
-                prefix = join(prefix, item(columns, valid, row + j), j, 1, inverses[np.uint64(j + 1)])
-                window = join(load(old, j + 1), prefix, w - 1 - j, j + 1, inverses[np.uint64(w)])
-                held = answer(valid, row + j, w, held, least, window, w, out, ok)
-                if whole:
-                    k = w - 1 - j
-                    acc = join(item(columns, valid, row + k), acc, 1, j, inverses[np.uint64(j + 1)])
-                    store(new, k, acc)
-            if whole:
-                prefix = join(prefix, item(columns, valid, row + w - 1), w - 1, 1, inverses[np.uint64(w)])
-                held = answer(valid, row + w - 1, w, held, least, prefix, w, out, ok)
-            old, new = new, old
-            row += w
+            if b + w <= hi:
+                for j in range(w - 1):
+                    prefix, acc, window = step(columns, valid, b, j, w, inverses, prefix, acc, old_b)
+                    held_b = answer(valid, b + j, w, held_b, least, window, w, out, ok)
+                    store(new_b, w - 1 - j, acc)
+                held_b = last_of(columns, valid, b, w, inverses, least, prefix, held_b, out, ok)
+            else:
+                for j in range(hi - b):
+                    prefix = join(prefix, item(columns, valid, b + j), j, 1, inverses[np.uint64(j + 1)])
+                    window = join(load(old_b, j + 1), prefix, w - 1 - j, j + 1, inverses[np.uint64(w)])
+                    held_b = answer(valid, b + j, w, held_b, least, window, w, out, ok)
+            old_b, new_b = new_b, old_b
+            b += w
 
     return slide

@@ -5,14 +5,14 @@ copies its items once; `reserve` on a window avoids that where no operation may 
 """
 
 
-def move(source, source_mask, target, target_mask, first, last, width):  # type: ignore[no-untyped-def]
+def move(source, source_mask, target, target_mask, first, last, width):
     """Copy the positions first .. last - 1, each of `width` neighbouring slots, from one ring to another."""
     for position in range(first, last):
         old, new = width * (position & source_mask), width * (position & target_mask)
         target[new : new + width] = source[old : old + width]
 
 
-def resize(old, new, registers, monoid):  # type: ignore[no-untyped-def]
+def resize(old, new, registers, monoid):
     """Move a window whose states and links all lie at the positions of their items."""
     front, end = registers[0], registers[1]
     for source, target in ((old.states, new.states), (old.links, new.links)):

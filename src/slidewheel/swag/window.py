@@ -24,6 +24,11 @@ class Window:
 
     __slots__ = ("_inside", "_resize", "aggregate", "algorithm", "evict", "insert", "query", "reason")
 
+    aggregate: Aggregate
+    algorithm: str
+    reason: str
+    _inside: Callable[[], tuple[Memory, tuple[Any, ...]]]
+    _resize: Callable[[int], None]
     insert: Callable[..., None]
     evict: Callable[[], None]
     query: Callable[[], Any]
@@ -42,7 +47,11 @@ class Window:
 
 
 def window(
-    aggregate: Aggregate | AggregateType, algorithm: str = "auto", *, steady: bool = False, capacity: int = SMALLEST
+    aggregate: Aggregate | AggregateType,
+    algorithm: str = "auto",
+    *,
+    steady: bool = False,
+    capacity: int = SMALLEST,
 ) -> Window:
     """A window over the last items, for any aggregate and one of the algorithms of `sw.algorithms()`.
 
@@ -87,18 +96,27 @@ def _fill(made: Window, module: Any, aggregate: Aggregate, capacity: int) -> Non
         links = [0] * (card.links_per_slot * (slots + card.extra_slots) + card.extra_links)
         return Memory(states, links, slots - 1)
 
-    laws = SimpleNamespace(
-        combine=monoid.combine, inverse=monoid.inverse, identity=lambda: zero, same=interpreter.same
-    )
+    laws = SimpleNamespace(combine=monoid.combine, inverse=monoid.inverse, identity=lambda: zero, same=interpreter.same)
     ring = SimpleNamespace(load=list.__getitem__, store=list.__setitem__)
     build = interpreter.specialised(module, monoid)
     empty = monoid.lower(zero) if monoid.least == 0 else None
     operations = build(
-        laws, ring, monoid.lift, monoid.lower, zero, empty, monoid.least, _slots(capacity), make, module.resize
+        laws,
+        ring,
+        monoid.lift,
+        monoid.lower,
+        zero,
+        empty,
+        monoid.least,
+        _slots(capacity),
+        make,
+        module.resize,
     )
     made.insert, made.evict, made.query, made._resize, made._inside = operations
     if monoid.arity == 2:
         made.insert = _pairs(made)
+    if not aggregate.skips_nulls:
+        made.insert = _counting_nulls(made)
     if card.shrinks:
         made.evict = _shrinking(made)
 
@@ -106,7 +124,7 @@ def _fill(made: Window, module: Any, aggregate: Aggregate, capacity: int) -> Non
 def _pairs(made: Window) -> Callable[..., None]:
     """insert(value, arg), insert((value, arg)), or insert(value) with the item's position as its argument."""
     insert, inside = made.insert, made._inside
-    positional = made.aggregate.columns[1] is None
+    positional = made.aggregate.positional and made.aggregate.columns[1] is None
 
     def insert_pair(value: Any, *rest: Any) -> None:
         if rest:
@@ -118,6 +136,12 @@ def _pairs(made: Window) -> Callable[..., None]:
         insert(None if value is None or value[0] is None else value)
 
     return insert_pair
+
+
+def _counting_nulls(made: Window) -> Callable[..., None]:
+    """insert for an aggregate of rows, null or not."""
+    insert = made.insert
+    return lambda value: insert(0 if value is None else value)
 
 
 def _shrinking(made: Window) -> Callable[[], None]:
