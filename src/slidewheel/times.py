@@ -11,8 +11,6 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from slidewheel.errors import InvalidTime
 
@@ -158,14 +156,13 @@ def instants(values: Any) -> npt.NDArray[np.int64]:
     array([           0, -86400000000])
     >>> instants(["1970-01-01T00:00:01", 5])
     array([1000000,       5])
+    >>> import pyarrow as pa
     >>> instants(pa.array([1, None], pa.timestamp("ms")))
     Traceback (most recent call last):
     slidewheel.errors.InvalidTime: the time at position 1 is null: every row needs one; ...
     """
     if isinstance(values, np.ndarray):
         return _from_numpy(values)
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return _from_arrow(values)
     if any(hasattr(values, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "to_numpy")):
         return _from_arrow(_import_column(values))
     if isinstance(values, Iterable) and not isinstance(values, str | bytes):
@@ -232,7 +229,14 @@ def _from_numpy(array: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     raise InvalidTime(f"an array of {array.dtype} is not a column of times: {_ARRAYS_ACCEPTED}")
 
 
-def _import_column(values: Any) -> pa.Array | pa.ChunkedArray:
+# pyarrow takes as long to import as all the rest, so it is imported only where a column needs it.
+
+
+def _import_column(values: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
     try:
         if hasattr(values, "__arrow_c_stream__"):
             return pa.chunked_array(values)
@@ -242,7 +246,10 @@ def _import_column(values: Any) -> pa.Array | pa.ChunkedArray:
         raise InvalidTime(f"{type(values).__name__} is not a column of times ({error}): {_ARRAYS_ACCEPTED}") from error
 
 
-def _from_arrow(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.int64]:
+def _from_arrow(column: Any) -> npt.NDArray[np.int64]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     kind = column.type
     if column.null_count:
         _refuse_null(pc.index(column.is_null(), True).as_py())

@@ -6,11 +6,12 @@ could change without the text changing, and then the function has no text here (
 """
 
 import ast
+import copy
 import inspect
 import math
-import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -63,37 +64,40 @@ def text_of(function: Callable[..., Any], name: str) -> Text:
 
 def definition(function: Callable[..., Any]) -> ast.FunctionDef:
     """The function's def statement, without decorators and annotations, or NoText."""
+    code = function.__code__
     try:
-        node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    except (OSError, TypeError, SyntaxError, IndexError) as error:
+        tree, compiled = _parsed("".join(inspect.findsource(function)[0]))
+    except (OSError, TypeError, SyntaxError) as error:
         raise NoText(f"the source of {function.__name__} is not at hand") from error
-    if not isinstance(node, ast.FunctionDef):
-        raise NoText(f"{function.__name__} is not a def statement")
+    nodes = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and _first_line(n) == code.co_firstlineno]
+    # The file may have been edited after it was imported: what it compiles to now must be what runs.
+    if len(nodes) != 1 or _facts(code) not in map(_facts, _all_code(compiled)):
+        raise NoText(f"the source of {function.__name__} is not what was loaded")
+    node = copy.deepcopy(nodes[0])
     node.decorator_list = []
     node.returns = None
     for argument in node.args.args:
         argument.annotation = None
-    if not _is_what_runs(node, function.__code__):
-        raise NoText(f"the file of {function.__name__} has changed since it was loaded")
     return node
 
 
-def _is_what_runs(node: ast.FunctionDef, code: CodeType) -> bool:
-    """The file may have been edited after it was imported: compare what the text compiles to with what runs."""
-    names = ast.arguments(
-        posonlyargs=[],
-        args=[ast.arg(n) for n in code.co_freevars],
-        kwonlyargs=[],
-        kw_defaults=[],
-        defaults=[],
-    )
-    outer = ast.FunctionDef("outer", names, [node], [], None, None)
-    module = compile(ast.fix_missing_locations(ast.Module([outer], [])), "<check>", "exec")
-    built = next(c for c in module.co_consts if isinstance(c, CodeType))
-    inner = next(c for c in built.co_consts if isinstance(c, CodeType))
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> tuple[ast.Module, CodeType]:
+    tree = ast.parse(text)
+    return tree, compile(tree, "<source>", "exec", dont_inherit=True)
 
-    def facts(c: CodeType) -> tuple[Any, ...]:
-        constants = [facts(k) if isinstance(k, CodeType) else (type(k), repr(k)) for k in c.co_consts]
-        return c.co_code, c.co_names, c.co_varnames, c.co_freevars, constants
 
-    return facts(inner) == facts(code)
+def _first_line(node: ast.FunctionDef) -> int:
+    return node.decorator_list[0].lineno if node.decorator_list else node.lineno
+
+
+def _all_code(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _all_code(constant)
+
+
+def _facts(code: CodeType) -> tuple[Any, ...]:
+    constants = [_facts(c) if isinstance(c, CodeType) else (type(c), repr(c)) for c in code.co_consts]
+    return code.co_firstlineno, code.co_name, code.co_code, code.co_names, code.co_varnames, code.co_freevars, constants
