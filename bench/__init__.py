@@ -1,0 +1,1 @@
+"""Benchmarks of slidewheel: `python -m bench [suite ...] [--quick] [--json FILE]`."""
