@@ -1,0 +1,98 @@
+"""The machinery of the benchmarks on tiny inputs: who runs, and that answers are compared. Never how long it takes."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+from bench import __main__ as command
+from bench import algorithms, latency, one_by_one, rolling, start, user
+from bench.harness import Contestant, Report, Timing, disagreement
+
+FEW = ("two_stacks", "daba", "foa")
+
+
+def report() -> Report:
+    return Report(rounds=1, out=io.StringIO())
+
+
+TINY = {
+    algorithms: algorithms.Settings(windows=(4, 8), rounds=16, flat=(4, 8), aggregates=("sum",), algorithms=FEW),
+    latency: latency.Settings(window=8, rounds=64, runs=2, aggregates=("sum",), algorithms=FEW[:2]),
+    rolling: rolling.Settings(rows=300, duckdb_rows=100, windows=(10,), aggregates=("max",)),
+    user: user.Settings(rows=100, pandas_work=500, windows=(10,)),
+    one_by_one: one_by_one.Settings(window=20, rounds=50, aggregates=("max", "std")),
+    start: start.Settings(answers=("max by count",)),
+}
+
+
+@pytest.mark.parametrize("suite", TINY, ids=lambda suite: suite.__name__.removeprefix("bench."))
+def test_all_contestants_of_a_suite_give_the_same_answers(suite):
+    made = report()
+    suite.run(made, TINY[suite])
+    assert made.errors == []
+    assert len(made.results) >= 3
+    json.dumps(made.results + made.targets)
+
+
+def test_every_suite_is_listed_and_tested():
+    assert [suite.__name__ for suite in TINY] == [f"bench.{name}" for name in command.SUITES]
+
+
+def test_a_wrong_answer_is_an_error_and_is_not_timed():
+    made, calls = report(), []
+
+    def wrong():
+        calls.append("wrong")
+        return np.array([1.0, 2.5])
+
+    contestants = [Contestant("right", lambda: np.array([1.0, 2.0]), 2), Contestant("wrong", wrong, 2)]
+    times = made.race({"two rows": contestants})
+    assert list(times["two rows"]) == ["right"] and calls == ["wrong"]
+    assert made.errors == [": two rows: wrong: 1 of 2 answers differ, first at (1,): 2.5, not 2.0"]
+
+
+def test_only_the_rows_that_a_contestant_has_are_compared():
+    made = report()
+    every = Contestant("every", lambda: np.array([1.0, 2.0, 3.0]), 3)
+    fewer = Contestant("fewer", lambda: np.array([9.0, 2.0]), 2, compared_from=1)
+    other = Contestant("other", lambda: np.array([7.0]), 1, expected=lambda: np.array([7.0]))
+    assert list(made.race({"": [every, fewer, other]})[""]) == ["every", "fewer", "other"]
+
+
+def test_null_and_nan_are_the_same_answer():
+    masked = np.ma.MaskedArray([1, 2], mask=[True, False])
+    assert disagreement(masked, np.array([np.nan, 2.0])) is None
+    assert disagreement(masked, np.array([1.0, 2.0])) is not None
+    assert disagreement(np.zeros(2), np.zeros(3)) is not None
+
+
+def test_ratios_are_taken_within_rounds():
+    assert Timing((2.0, 20.0, 200.0)).over(Timing((1.0, 10.0, 100.0))) == 2.0
+
+
+def test_a_missed_target_says_by_how_much():
+    made = report()
+    assert made.judge("fast", 5.0, 10, " ns") == "met"
+    assert made.judge("fast", 12.0, 10, " ns") == "missed by 2.00 ns"
+
+
+def test_an_unknown_suite_is_told_which_there_are(capsys):
+    with pytest.raises(SystemExit):
+        command.main(["latencies"])
+    message = capsys.readouterr().err
+    assert "did you mean latency?" in message and "one_by_one" in message
+
+
+def test_what_was_measured_before_an_interruption_is_kept(monkeypatch, tmp_path, capsys):
+    def interrupted(made, settings):
+        made.keep("ns", Timing((1.0,)), what="something")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(one_by_one, "run", interrupted)
+    path = tmp_path / "results.json"
+    assert command.main(["one_by_one", "--quick", "--json", str(path)]) == 130
+    found = json.loads(path.read_text())
+    assert not found["complete"] and found["results"][0]["median"] == 1.0
+    assert found["quick"] and found["machine"]["versions"]["numba"]
