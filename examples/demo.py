@@ -1,0 +1,172 @@
+"""A tour of slidewheel in the terminal: `make demo`. The first run compiles a few kernels, later ones find them."""
+
+import time
+
+import numpy as np
+
+import slidewheel as sw
+
+ROWS = 200_000
+HOUR = 3600
+
+
+def main() -> None:
+    began = time.perf_counter()
+    print(f"slidewheel {sw.__version__}: sliding-window aggregation")
+    print("Aggregates are compiled when they are first used; the next run finds them compiled.\n")
+    times, values = sensor()
+    by_count(values)
+    by_time(times, values)
+    own_aggregate(values)
+    worst_case()
+    no_trace(values)
+    laws()
+    print(f"Done in {time.perf_counter() - began:.1f} s, compiling included. Next: docs/index.md")
+
+
+def title(text: str) -> None:
+    print(f"{text}\n{'-' * len(text)}")
+
+
+def sensor() -> tuple[np.ndarray, np.ndarray]:
+    title("1. A noisy sensor")
+    random = np.random.default_rng(7)
+    seconds = np.cumsum(random.exponential(scale=2.0, size=ROWS))
+    times = np.datetime64("2024-05-01T00:00:00", "us") + (seconds * 1e6).astype("timedelta64[us]")
+    values = 20 + 5 * np.sin(seconds * 2 * np.pi / (24 * HOUR)) + random.normal(scale=0.5, size=ROWS)
+    values[random.integers(ROWS, size=20)] += 15
+    days = (times[-1] - times[0]) / np.timedelta64(1, "D")
+    print(f"{ROWS:,} readings at irregular times over {days:.1f} days, with a few spikes.\n")
+    return times, values
+
+
+def by_count(values: np.ndarray) -> None:
+    title("2. The last 1000 readings: sw.rolling(values, sw.max(), size=1000)")
+    highest = sw.rolling(values, sw.max(), size=1000)
+    spread = sw.rolling(values, sw.std(), size=1000)
+    for row in ROWS // 2, ROWS - 1:
+        window = values[row - 999 : row + 1]
+        print(f"row {row:7,}: max {highest[row]:.3f}, std {spread[row]:.3f}", end="")
+        print(f"   numpy on that slice: {window.max():.3f}, {window.std(ddof=1):.3f}")
+    print("One answer for every row, and the cost of a row does not depend on the size of the window.\n")
+
+
+def by_time(times: np.ndarray, values: np.ndarray) -> None:
+    title('3. The last hour: sw.rolling(values, sw.max(), over="1h", times=times)')
+    highest = sw.rolling(values, sw.max(), over="1h", times=times)
+    spread = sw.rolling(values, sw.std(), over="1h", times=times)
+    for row in ROWS // 2, ROWS - 1:
+        window = values[(times > times[row] - np.timedelta64(1, "h")) & (times <= times[row])]
+        print(f"row {row:7,}: max {highest[row]:.3f}, std {spread[row]:.3f}", end="")
+        print(f"   numpy on those {len(window):,} readings: {window.max():.3f}, {window.std(ddof=1):.3f}")
+    print("The window grows and shrinks with the readings that fall into it.\n")
+
+
+@sw.aggregate(state={"high": "f8", "low": "f8", "fall": "f8"})
+class Fall:
+    """The deepest fall from a value to a later one: order matters, and nothing can be subtracted."""
+
+    identity = (-float("inf"), float("inf"), 0.0)
+
+    def lift(x):
+        return x, x, 0.0
+
+    def combine(a, b):
+        return max(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2], a[0] - b[1])
+
+    def lower(s):
+        return s[2]
+
+
+def own_aggregate(values: np.ndarray) -> None:
+    title("4. An aggregate of your own: the deepest fall from a value to a later one")
+    falls = sw.rolling(values, Fall(), size=1000)
+    row = int(falls.argmax())
+    window = values[max(row - 999, 0) : row + 1]
+    by_hand = (np.maximum.accumulate(window) - window).max()
+    print(f"the deepest of all is {falls[row]:.3f}, in the window of row {row:,}   by hand: {by_hand:.3f}")
+    print("Three small functions and an identity, compiled like the built-in ones.\n")
+
+
+def worst_case() -> None:
+    title("5. No pauses: what is the most that one operation costs?")
+    print("Combines for one operation, in a window of n items that slides 3n times:")
+    print(f"{'n':>6}  {'two_stacks':>10}  {'daba':>5}")
+    for n in 10, 100, 1000:
+        print(f"{n:6,}  {most_combines('two_stacks', n):10,}  {most_combines('daba', n):5}")
+    print("Two-Stacks needs fewer on average, but pauses to flip its stacks. DABA never needs more than 4.\n")
+
+
+def most_combines(algorithm: str, n: int) -> int:
+    calls = 0
+
+    @sw.aggregate(state=object, commutative=True)
+    class Counting:
+        identity = 0
+
+        def lift(x):
+            return x
+
+        def combine(a, b):
+            nonlocal calls
+            calls += 1
+            return a + b
+
+    window = sw.swag.window(Counting, algorithm=algorithm)
+    most = 0
+    for value in range(4 * n):
+        operations = [lambda value=value: window.insert(value), window.query]
+        if value >= n:
+            operations.insert(0, window.evict)
+        for operation in operations:
+            calls = 0
+            operation()
+            most = max(most, calls)
+    return most
+
+
+def no_trace(values: np.ndarray) -> None:
+    title("6. NaN and infinities leave no trace")
+    broken = values[:5000].copy()
+    broken[1000], broken[2000] = np.nan, np.inf
+    clean, dirty = sw.rolling(values[:5000], sw.std(), size=100), sw.rolling(broken, sw.std(), size=100)
+    differs = np.flatnonzero(~((clean == dirty) | (np.isnan(clean) & np.isnan(dirty))))
+    print("Row 1000 is set to NaN and row 2000 to infinity; windows have 100 rows.")
+    print(f"Answers that differ: {ranges(differs)}. All others are the same to the last bit.\n")
+
+
+def ranges(rows: np.ndarray) -> str:
+    parts = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
+    return " and ".join(f"rows {part[0]} to {part[-1]}" for part in parts if len(part))
+
+
+@sw.aggregate(state={"mean": "f8", "n": "i8"})
+class Average:
+    """Wrong: the mean of two means is not the mean of all."""
+
+    identity = (0.0, 0)
+
+    def lift(x):
+        return x, 1
+
+    def combine(a, b):
+        if a[1] == 0 or b[1] == 0:
+            return b if a[1] == 0 else a
+        return (a[0] + b[0]) / 2, a[1] + b[1]
+
+    def lower(s):
+        return s[0]
+
+
+def laws() -> None:
+    title("7. sw.check finds a wrong aggregate: the mean of two means")
+    try:
+        sw.check(Average(), [1.0, 2.0, 4.0])
+    except sw.LawViolation as error:
+        print(f"LawViolation: {error}")
+    sw.check(Fall(), [3.0, 5.0, -1.0, 4.0])
+    print("Fall, from above, passes.\n")
+
+
+if __name__ == "__main__":
+    main()
