@@ -92,9 +92,7 @@ def able(algorithm, name):
     return not any(lacking(ALGORITHMS[algorithm].CARD, AGGREGATES[name]))
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "name", "kinds"), [(a, n, k) for a in COMPILED for n, k in SHAPES if able(a, n)]
-)
+@pytest.mark.parametrize(("algorithm", "name", "kinds"), [(a, n, k) for a in COMPILED for n, k in SHAPES if able(a, n)])
 def test_compiled_is_recalculation(algorithm, name, kinds):
     for seed in range(3):
         traced(algorithm, name, kinds, seed)

@@ -130,6 +130,4 @@ _register()
 def test_long_stateful_runs(name):
     from hypothesis.stateful import run_state_machine_as_test
 
-    run_state_machine_as_test(
-        machine(name), settings=settings(max_examples=400, stateful_step_count=60, deadline=None)
-    )
+    run_state_machine_as_test(machine(name), settings=settings(max_examples=400, stateful_step_count=60, deadline=None))

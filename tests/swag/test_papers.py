@@ -131,7 +131,9 @@ def test_daba_figure_4_and_11():
     assert cases == ["shrink", "shift", "shift", "shift", "flip shrink", "shrink", "shift", "shift", "flip shrink"]
 
 
-@pytest.mark.parametrize("algorithm", [c.name for c in sw.algorithms() if c.name not in ("blocks", "subtract_on_evict")])
+@pytest.mark.parametrize(
+    "algorithm", [c.name for c in sw.algorithms() if c.name not in ("blocks", "subtract_on_evict")]
+)
 def test_figure_4_by_every_algorithm(algorithm):
     window = sw.swag.window(sw.max(), algorithm)
     for value in (2, 6, 3, 5, 3):

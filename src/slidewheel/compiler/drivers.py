@@ -9,35 +9,42 @@ from typing import Any
 import numpy as np
 
 start: Any = None
-insert = evict = query = slide = item = lower = put = lift_at = start
+insert = evict = query = leaves = enters = in_order = slide = vary = item = lower = put = start
 
 
-def roll(columns, valid, starts, ends, lo, hi, least, out, ok, states, links, mask):
-    """One answer for each of the rows lo .. hi - 1, over the window starts[i] .. ends[i]; neither ever goes back."""
+def roll(columns, valid, frame, lo, hi, first, least, out, ok, states, links, mask):
+    """One answer for each of the rows lo .. hi - 1, over windows that start at row `first` or later.
+
+    Returns hi; or the row at which the memory was too small for the window; or -1 - i if row i is out of order.
+    """
+    rows = len(columns[0])
     registers = start()
-    front = end = starts[lo]
+    front = end = first
     held = 0
     for i in range(lo, hi):
-        first, last = starts[np.uint64(i)], ends[np.uint64(i)]
-        while front < first and front < end:
+        if not in_order(frame, i):
+            return -1 - i
+        while front < end and leaves(frame, front, i):
             registers = evict(states, links, mask, registers)
-            if valid is None:
-                held -= 1
-            else:
+            if valid is not None:
                 held -= valid[np.uint64(front)]
             front += 1
-        if front < first:  # the window jumped over rows that it never held
-            front = end = first
-        while end < last:
+        while front == end and end < rows and enters(frame, end, i) and leaves(frame, end, i):
+            front += 1  # come and gone between two rows
+            end += 1
+        while end < rows and enters(frame, end, i):
+            if end - front > mask:
+                return i
             registers = insert(states, links, mask, registers, item(columns, valid, end))
-            if valid is None:
-                held += 1
-            else:
+            if valid is not None:
                 held += valid[np.uint64(end)]
             end += 1
+        if valid is None:
+            held = end - front
         ok[np.uint64(i)] = held >= least
         if held >= least:
             put(out, i, lower(query(states, links, mask, registers)))
+    return hi
 
 
 def replay(columns, steps, out, states, links, mask):
@@ -58,9 +65,14 @@ def replay(columns, steps, out, states, links, mask):
 
 def probe(columns):
     """An answer's type, found by the compiler's own inference; never called."""
-    return np.asarray(lower(lift_at(columns, 0)))
+    return np.asarray(lower(item(columns, None, 0)))
 
 
 def blocks(columns, valid, window, lo, hi, least, inverses, out, ok, a, b, c, d):
-    """The rows lo .. hi - 1 of windows of a fixed length; see swag/blocks.py."""
+    """Windows of a fixed length over a finished array; see `slide` in swag/blocks.py."""
     slide(columns, valid, window, lo, hi, least, inverses, out, ok, a, b, c, d)
+
+
+def varying_blocks(columns, valid, frame, lo, hi, first, least, out, ok, suffixes):
+    """Windows of varying length over a finished array; see `vary` in swag/blocks.py."""
+    return vary(columns, valid, frame, lo, hi, first, least, out, ok, suffixes)

@@ -125,21 +125,13 @@ class _Inline(ast.NodeTransformer):
     def _placed(self, call: ast.Call) -> ast.expr:
         names, body = self.expressions[_called(call)]
         given = dict(zip(names, call.args, strict=True))
-        return _Rename(given).visit(copy.deepcopy(body))  # type: ignore[no-any-return]
+        return source.Rename(given).visit(copy.deepcopy(body))  # type: ignore[no-any-return]
 
 
 def _called(node: ast.AST) -> str:
     """The name of the function that this node calls, or nothing."""
     plain = isinstance(node, ast.Call) and not any(isinstance(a, ast.Starred) for a in node.args)
     return node.func.id if plain and isinstance(node.func, ast.Name) else ""  # type: ignore[attr-defined]
-
-
-class _Rename(ast.NodeTransformer):
-    def __init__(self, given: dict[str, ast.expr]) -> None:
-        self.given = given
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return copy.deepcopy(self.given.get(node.id, node))
 
 
 def expression_of(function: Callable[..., Any], scope: dict[str, Any]) -> Expression | None:
@@ -161,7 +153,7 @@ def expression_of(function: Callable[..., Any], scope: dict[str, Any]) -> Expres
         return None  # a user's global may change while the window lives
     own = {name: ast.Name(f"{function.__name__}_{name}", ast.Load()) for name in outside}
     scope.update({own[name].id: found for name, found in outside.items()})
-    return [a.arg for a in node.args.args], _Rename(dict(own)).visit(value)
+    return [a.arg for a in node.args.args], source.Rename(dict(own)).visit(value)
 
 
 @cache
@@ -199,15 +191,6 @@ return lower(answer)
 }
 
 
-class _Returns(ast.NodeTransformer):
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def visit_Return(self, node: ast.Return) -> Any:
-        assert node.value is not None
-        return _Rename({"VALUE": node.value}).visit(ast.parse(self.text)).body
-
-
 def _indented(statements: list[Any], depth: int) -> str:
     flat = [s for part in statements for s in (part if isinstance(part, list) else [part])]
     text = "\n".join(ast.unparse(ast.fix_missing_locations(s)) for s in flat)
@@ -235,10 +218,10 @@ def _text(algorithm: ModuleType, monoid: Monoid, scope: dict[str, Any]) -> str:
     setup, called = _operations(algorithm)
     pieces: dict[str, str] = {}
     for name, function in called.items():
-        unpack, *body = _Returns(_RETURNS[name]).visit(copy.deepcopy(function)).body
+        unpack, *body = source.returning(function, _RETURNS[name]).body
         pieces[f"{name}_unpack"] = ast.unparse(unpack)
         pieces[name] = _indented([inline.visit(s) for s in body], 8)
-        front, end = (target.id for target in unpack.targets[0].elts[:2])
+        front, end = pieces[f"{name}_unpack"].split(" = ")[0].strip("()").split(", ")[:2]
     values = "*value" if monoid.arity == 2 else "value"
     return SHELL.format(
         setup=_indented([inline.visit(copy.deepcopy(s)) for s in setup], 4),

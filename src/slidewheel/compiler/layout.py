@@ -26,18 +26,30 @@ def allocate(state: State, count: int, identity: Any) -> np.ndarray[Any, Any]:
     return slots
 
 
-def _cast(kind: State, value: str, what: str) -> str:
+def fitted(state: State, value: str) -> str:
+    """Text of the statements that return `value` with the types of the layout.
+
+    `| 0` is for the compiler: it refuses a float where an integer is declared, and costs nothing.
+    """
+    if is_array(state):
+        return f"return {value}"
+    if not is_record(state):
+        return f"state = {value}\nreturn {_cast(state, 'state')}"
+    names = [f"field{k}" for k in range(len(state.names or ()))]
+    casts = [_cast(state[field], name) for field, name in zip(state.names or (), names, strict=True)]
+    return f"({', '.join(names)},) = {value}\nreturn ({', '.join(casts)},)"
+
+
+def _cast(kind: State, value: str) -> str:
     if kind.kind == "b":
         return f"bool({value})"
-    check = "whole" if kind.kind in "iu" else "number"
-    return f"np.{kind.name}({check}({value}, {what!r}))"
+    return f"np.{kind.name}({value} | 0)" if kind.kind in "iu" else f"np.{kind.name}({value})"
 
 
 def source(state: State, identity: Any) -> str:
-    """Text of load, store, identity, same, and of `fit`, which gives a state the types of its layout."""
+    """Text of load, store, identity, same and put (a state that is an array is its own answer)."""
     if is_array(state):
         words = state.shape[0]
-        base = f"np.{state.base.name}"
         return f"""
 @jit
 def load(states, i):
@@ -51,68 +63,49 @@ def store(states, i, v):
 
 @jit
 def identity():
-    return np.full({words}, {base}({np.ravel(identity)[0]!r}))
-
-@jit
-def fit(v):
-    return v
+    return np.full({words}, {_constant(state.base, np.ravel(identity)[0])})
 
 @jit
 def same(a, b):
     return np.all(a == b)
+
+put = store
 """
-    if not is_record(state):
-        return f"""
-@jit
-def load(states, i):
-    return states[np.uint64(i)]
-
-@jit
-def store(states, i, v):
-    states[np.uint64(i)] = v
-
-@jit
-def identity():
-    return {_constant(state, identity)}
-
-@jit
-def fit(v):
-    return {_cast(state, "v", "the state")}
-
-@jit
-def same(a, b):
-    return a == b or (a != a and b != b)
-"""
-    fields = [(name, state[name]) for name in state.names or ()]
-    loaded = ", ".join(f"slot.{name}" for name, _ in fields)
-    stored = "\n".join(f"    slot.{name} = v[{k}]" for k, (name, _) in enumerate(fields))
-    constants = ", ".join(_constant(kind, identity[k]) for k, (_, kind) in enumerate(fields))
-    casts = ", ".join(_cast(kind, f"v[{k}]", name) for k, (name, kind) in enumerate(fields))
-    equal = " and ".join(f"(a[{k}] == b[{k}] or (a[{k}] != a[{k}] and b[{k}] != b[{k}]))" for k in range(len(fields)))
+    if is_record(state):
+        fields = [(name, state[name]) for name in state.names or ()]
+        loaded = ", ".join(f"slot.{name}" for name, _ in fields)
+        stored = "\n".join(f"    slot.{name} = v[{k}]" for k, (name, _) in enumerate(fields))
+        constant = f"({', '.join(_constant(kind, identity[k]) for k, (_, kind) in enumerate(fields))},)"
+        equal = " and ".join(_equal(f"a[{k}]", f"b[{k}]") for k in range(len(fields)))
+        load, store = f"slot = states[np.uint64(i)]\n    return ({loaded},)", f"slot = states[np.uint64(i)]\n{stored}"
+    else:
+        load, store = "return states[np.uint64(i)]", "states[np.uint64(i)] = v"
+        constant, equal = _constant(state, identity), _equal("a", "b")
     return f"""
 @jit
 def load(states, i):
-    slot = states[np.uint64(i)]
-    return ({loaded},)
+    {load}
 
 @jit
 def store(states, i, v):
-    slot = states[np.uint64(i)]
-{stored}
+    {store}
 
 @jit
 def identity():
-    return ({constants},)
-
-@jit
-def fit(v):
-    v = fields(v, {len(fields)})
-    return ({casts},)
+    return {constant}
 
 @jit
 def same(a, b):
     return {equal}
+
+@jit
+def put(out, i, v):
+    out[np.uint64(i)] = v
 """
+
+
+def _equal(a: str, b: str) -> str:
+    return f"({a} == {b} or ({a} != {a} and {b} != {b}))"
 
 
 def _constant(kind: State, value: Any) -> str:

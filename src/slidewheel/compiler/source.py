@@ -26,7 +26,7 @@ class NoText(Exception):
 
 @dataclass(frozen=True)
 class Text:
-    definition: str
+    definition: ast.FunctionDef
     imports: frozenset[str]
     constants: dict[str, str]
 
@@ -59,7 +59,7 @@ def text_of(function: Callable[..., Any], name: str) -> Text:
             raise NoText(f"{function.__name__} reads {outside}, which is not a plain number")
     node = definition(function)
     node.name = name
-    return Text(ast.unparse(node), frozenset(imports), constants)
+    return Text(node, frozenset(imports), constants)
 
 
 def definition(function: Callable[..., Any]) -> ast.FunctionDef:
@@ -101,3 +101,26 @@ def _all_code(code: CodeType) -> Iterator[CodeType]:
 def _facts(code: CodeType) -> tuple[Any, ...]:
     constants = [_facts(c) if isinstance(c, CodeType) else (type(c), repr(c)) for c in code.co_consts]
     return code.co_firstlineno, code.co_name, code.co_code, code.co_names, code.co_varnames, code.co_freevars, constants
+
+
+class Rename(ast.NodeTransformer):
+    """Put expressions in the place of names."""
+
+    def __init__(self, given: dict[str, ast.expr]) -> None:
+        self.given = given
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return copy.deepcopy(self.given.get(node.id, node))
+
+
+class _Returns(ast.NodeTransformer):
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        return Rename({"VALUE": node.value or ast.Constant(None)}).visit(ast.parse(self.text)).body
+
+
+def returning(function: ast.FunctionDef, text: str) -> ast.FunctionDef:
+    """The function with these statements, in which VALUE stands for what it returns, at every return."""
+    return ast.fix_missing_locations(_Returns(text).visit(copy.deepcopy(function)))  # type: ignore[no-any-return]

@@ -9,9 +9,10 @@ import numpy as np
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.algebra.monoid import Monoid
 from slidewheel.engine.columns import Array, Column
-from slidewheel.errors import InvalidArgument
+from slidewheel.errors import InvalidTime
 from slidewheel.swag import registry
 from slidewheel.swag.window import window
+from slidewheel.windows.bounds import ByCount, ByTime, earliest_row, likely_length, time_frame
 
 ENOUGH_FOR_TWO = 1 << 16
 """Rows from which a second thread pays."""
@@ -25,10 +26,17 @@ class CountFrame:
     length: int
     shift: int
 
-    def bounds(self) -> tuple[Array, Array, int]:
-        from slidewheel.windows import bounds
+    bounds = ByCount
 
-        return bounds.by_count(self.rows, self.length, self.shift)
+    @property
+    def given(self) -> tuple[Any, ...]:
+        return self.length, self.shift
+
+    def likely_length(self) -> int:
+        return self.length
+
+    def first_row(self, row: int) -> int:
+        return max(row + 1 - self.shift - self.length, 0)
 
 
 @dataclass(frozen=True)
@@ -40,10 +48,17 @@ class TimeFrame:
     span: int
     closed: str
 
-    def bounds(self) -> tuple[Array, Array, int]:
-        from slidewheel.windows import bounds
+    bounds = ByTime
 
-        return bounds.by_time(self.times, self.span, self.closed)
+    @property
+    def given(self) -> tuple[Any, ...]:
+        return time_frame(_read_only(self.times), self.span, self.closed)
+
+    def likely_length(self) -> int:
+        return likely_length(self.times, self.span)
+
+    def first_row(self, row: int) -> int:
+        return earliest_row(self.times, self.span, row) if row > 0 else 0
 
 
 Frame = CountFrame | TimeFrame
@@ -63,35 +78,26 @@ def answers(aggregate: Aggregate, columns: tuple[Column, ...], frame: Frame, lea
     kinds = tuple(column.kind for column in columns)
     if aggregate.prepare is not None:
         data, kinds = (_read_only(aggregate.prepare(data[0])),), ("hash",)
-    chosen = choose(aggregate, kinds, frame, algorithm)
-    if chosen == "blocks" and not isinstance(frame, CountFrame):
-        raise InvalidArgument("blocks only does windows of a fixed number of rows; use size=..., or another algorithm")
+    chosen = choose(aggregate, kinds, algorithm)
     card = registry.BLOCKS.CARD if chosen == "blocks" else registry.algorithm(chosen).CARD
     monoid = aggregate.monoid(*kinds, invertible="inverse" in card.needs)
     if monoid.state is None or "O" in kinds or not card.compiled:
         return _interpreted(aggregate, columns, frame, least, chosen)
     valid = _all_valid(columns) if aggregate.skips_nulls else None
     batch = _Batch(data, valid, frame, max(least, monoid.least), monoid)
-    values, ok = batch.blocks() if chosen == "blocks" else batch.roll(chosen)
+    fixed = chosen == "blocks" and isinstance(frame, CountFrame)
+    values, ok = batch.blocks() if fixed else batch.roll(chosen)
     if aggregate.finish is not None:
         values = aggregate.finish(values)
     return Answers(values, ok, monoid.result == "like0")
 
 
-def choose(aggregate: Aggregate, kinds: tuple[str, ...], frame: Frame, algorithm: str = "auto") -> str:
-    """The algorithm for a finished array.
-
-    From `make bench` (suites `algorithms` and `rolling`): blocks is the fastest for a fixed number of rows;
-    subtraction is where it is exact and the windows vary; else Two-Stacks Lite.
-    """
+def choose(aggregate: Aggregate, kinds: tuple[str, ...], algorithm: str = "auto") -> str:
+    """The algorithm for a finished array: blocks wherever it can be compiled (`make bench`, suite `rolling`)."""
     if algorithm != "auto":
         return algorithm
     monoid = aggregate.monoid(*kinds)
-    if monoid.state is None or "O" in kinds:
-        return registry.choose(aggregate)[0]
-    if isinstance(frame, CountFrame):
-        return "blocks"
-    return "subtract_on_evict" if monoid.exactly_invertible else "two_stacks_lite"
+    return registry.choose(aggregate)[0] if monoid.state is None or "O" in kinds else "blocks"
 
 
 @dataclass(frozen=True)
@@ -144,24 +150,31 @@ class _Batch:
     def roll(self, algorithm: str) -> tuple[Array, Array | None]:
         from slidewheel.compiler import kernels, layout
 
-        module, rows = registry.algorithm(algorithm), self.frame.rows
-        kernel = kernels.kernel(module, self.monoid)
+        module = registry.BLOCKS if algorithm == "blocks" else registry.algorithm(algorithm)
+        rows, frame = self.frame.rows, self.frame
+        kernel = kernels.kernel(module, self.monoid, frame.bounds)
         out, ok = self._room(kernel), np.empty(rows, dtype=bool)
         if rows == 0:
             return out, ok
-        starts, ends, most = self.frame.bounds()
-        slots = 1 << max(most - 1, 0).bit_length()
-        card, state = module.CARD, self.monoid.state
+        length = frame.likely_length()
+        card, state, given = module.CARD, self.monoid.state, frame.given
         assert state is not None
         cut = rows // 2
-        parts = [(0, rows)] if rows < ENOUGH_FOR_TWO or 4 * most > rows else [(0, cut), (cut, rows)]
+        parts = [(0, rows)] if rows < ENOUGH_FOR_TWO or 4 * length > rows else [(0, cut), (cut, rows)]
+        driver = "varying_blocks" if algorithm == "blocks" else "roll"
 
         def run(part: tuple[int, int]) -> None:
-            lo, hi = part
-            states = layout.allocate(state, card.states_per_slot * (slots + card.extra_slots), self.monoid.identity)
-            links = np.zeros(card.links_per_slot * (slots + card.extra_slots) + card.extra_links, dtype=np.int64)
-            window = (starts, ends, lo, hi, self.least, out, ok, states, links, slots - 1)
-            kernel.run("roll", self.columns, self.valid, *window)
+            row, stop = part
+            slots = 1 << max(length - 1, 0).bit_length()
+            while row < stop:
+                states = layout.allocate(state, card.states_per_slot * (slots + card.extra_slots), self.monoid.identity)
+                links = np.zeros(card.links_per_slot * (slots + card.extra_slots) + card.extra_links, dtype=np.int64)
+                memory = (states,) if algorithm == "blocks" else (states, links, slots - 1)
+                known = (given, row, stop, frame.first_row(row), self.least, out, ok)
+                row = kernel.run(driver, self.columns, self.valid, *known, *memory)
+                if row < 0:
+                    raise out_of_order(-1 - row)
+                slots *= 2  # where the window has outgrown its memory, go on from that row with more
 
         _in_parallel(run, parts)
         return out, ok
@@ -194,6 +207,12 @@ def _in_parallel(run: Any, parts: list[tuple[int, int]]) -> None:
     return None
 
 
+def out_of_order(row: int) -> InvalidTime:
+    return InvalidTime(
+        f"times must not go back, but row {row} is earlier than row {row - 1}; sort the rows by time first"
+    )
+
+
 def _all_valid(columns: tuple[Column, ...]) -> Array | None:
     masks = [column.valid for column in columns if column.valid is not None]
     return None if not masks else _read_only(np.logical_and.reduce(masks))
@@ -216,18 +235,21 @@ def _interpreted(
         values = [None if v is None or (null and a is None) else (v, a) for v, a in pairs]
     monoid = aggregate.monoid()
     live = window(aggregate, algorithm)
-    starts, ends, most = frame.bounds() if frame.rows else (np.empty(0, int), np.empty(0, int), 0)
-    live.reserve(most)
     found: list[Any] = []
+    given = frame.given
+    bounds: Any = frame.bounds
     front = end = held = 0
-    for first, last in zip(starts.tolist(), ends.tolist(), strict=True):
-        while front < first and front < end:
+    for i in range(frame.rows):
+        if not bounds.in_order(given, i):
+            raise out_of_order(i)
+        while front < end and bounds.leaves(given, front, i):
             held -= values[front] is not None
             live.evict()
             front += 1
-        if front < first:
-            front = end = first
-        while end < last:
+        while front == end and end < frame.rows and bounds.enters(given, end, i) and bounds.leaves(given, end, i):
+            front += 1
+            end += 1
+        while end < frame.rows and bounds.enters(given, end, i):
             live.insert(values[end])
             held += values[end] is not None
             end += 1

@@ -6,6 +6,10 @@ item of the prefix and, from the block's other end, one item of the suffix that 
 blocks, one in each half of the array, go in step. That makes four chains of combines that do not wait for each
 other. No branch depends on the data.
 
+Windows of varying length (`vary`) need no fixed blocks: whenever the window has left the suffixes behind, those of the
+rows that it holds now are made anew. Nothing is stored per row but the suffixes, and nothing is done for a row that
+leaves but to count past it.
+
 `join(a, b, m, n, inverse)` is combine for parts of m and n items, with 1 / (m + n) at hand: counts are known in
 advance here, which spares divisions for some aggregates (Monoid.graded).
 """
@@ -20,13 +24,14 @@ CARD = Card(
     amortised="3 combines a row",
     worst="3 combines a row",
     space="2n",
-    use="sw.rolling by count: the fastest for a finished array",
+    use="sw.rolling: the fastest for a finished array",
 )
 
 
-def operations(monoid, ring, jit):
+def operations(monoid, ring, bounds, jit):
     join, identity, lower = monoid.join, monoid.identity, monoid.lower
     load, store, item, put = ring.load, ring.store, ring.item, ring.put
+    leaves, enters, in_order = bounds.leaves, bounds.enters, bounds.in_order
 
     @jit
     def suffixes_of(columns, valid, first, w, inverses, target):
@@ -124,4 +129,46 @@ def operations(monoid, ring, jit):
             old_b, new_b = new_b, old_b
             b += w
 
-    return slide
+    @jit
+    def vary(columns, valid, frame, lo, hi, first, least, out, ok, suffixes):
+        """Answers for the rows lo .. hi - 1, over windows that start at row `first` or later.
+
+        Returns hi; or the row whose window is too long for `suffixes`; or -1 - i if row i is out of order.
+        """
+        rows = len(columns[0])
+        front = end = mid = base = first  # suffixes[p - base] is the aggregate of the rows p .. mid - 1
+        back, held = identity(), 0
+        for i in range(lo, hi):
+            if not in_order(frame, i):
+                return -1 - i
+            while front < end and leaves(frame, front, i):
+                if valid is not None:
+                    held -= valid[np.uint64(front)]
+                front += 1
+            while front == end and end < rows and enters(frame, end, i) and leaves(frame, end, i):
+                front += 1  # come and gone between two rows
+                end += 1
+            while end < rows and enters(frame, end, i):
+                back = join(back, item(columns, valid, end), 0, 0, 0.0)
+                if valid is not None:
+                    held += valid[np.uint64(end)]
+                end += 1
+            if front >= mid:
+                if end - front > len(suffixes):
+                    return i
+                back, base, mid = identity(), front, end
+                acc = identity()
+                for k in range(end - front):
+                    acc = join(item(columns, valid, end - 1 - k), acc, 0, 0, 0.0)
+                    store(suffixes, end - 1 - k - base, acc)
+            if valid is None:
+                held = end - front
+            ok[np.uint64(i)] = held >= least
+            if held >= least:
+                if front == end:
+                    put(out, i, lower(identity(), 0))
+                else:
+                    put(out, i, lower(join(load(suffixes, front - base), back, 0, 0, 0.0), 0))
+        return hi
+
+    return slide, vary

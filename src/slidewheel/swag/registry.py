@@ -95,7 +95,7 @@ def require(card: Card, aggregate: Aggregate) -> None:
 def choose(aggregate: Aggregate, *, steady: bool = False) -> tuple[str, str]:
     """The algorithm for a window that is used one item at a time, and why.
 
-    From `make bench` (suite `oneByone`): subtraction is fastest where it is exact, then SlickDeque for selective
+    From `make bench` (suite `one_by_one`): subtraction is fastest where it is exact, then SlickDeque for selective
     aggregates, then Two-Stacks Lite; DABA Lite is the fastest whose every single operation is short.
     """
     if aggregate.monoid().exactly_invertible:

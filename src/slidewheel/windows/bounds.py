@@ -1,68 +1,75 @@
-"""Which rows belong to the window of each row: `starts[i] .. ends[i]`, never going back. No values are touched here."""
+"""Which rows belong to the window of each row. No values are touched here.
+
+A frame is a kind of window over rows that are in order. Three small functions say all of it: does a row of the window
+`leave` before row i is answered, does a row that has not come yet `enter`, and is row i `in_order`. Whatever has left
+or entered stays so for all later rows.
+"""
 
 from typing import Any
 
 import numpy as np
-from numba import njit
-
-from slidewheel.compiler.runtime import OPTIONS
-from slidewheel.errors import InvalidArgument, InvalidTime
 
 Rows = np.ndarray[Any, np.dtype[np.int64]]
-CLOSED = ("right", "left", "both", "neither")
 
 
-def check_closed(closed: str) -> None:
-    if closed not in CLOSED:
-        raise InvalidArgument(f"closed must be one of {', '.join(CLOSED)}, not {closed!r}")
+class ByCount:
+    """frame = (length, shift): the `length` rows that end `shift` rows before row i (0: with it)."""
+
+    @staticmethod
+    def leaves(frame, row, i):
+        length, shift = frame
+        return row < i + 1 - shift - length
+
+    @staticmethod
+    def enters(frame, row, i):
+        length, shift = frame
+        return row < i + 1 - shift
+
+    @staticmethod
+    def in_order(frame, i):
+        return True
 
 
-def by_count(rows: int, length: int, shift: int) -> tuple[Rows, Rows, int]:
-    """Windows of the last `length` rows that end `shift` rows before each row, and the most rows in one."""
-    ends = np.maximum(np.arange(1 - shift, rows + 1 - shift), 0)
-    return np.maximum(ends - length, 0), ends, min(length, rows)
+class ByTime:
+    """frame = (times, reach, peers): the rows at most `reach` microseconds older than row i.
+
+    With `peers`, the rows of the same time belong to it, also those that stand behind row i; else none of them does.
+    """
+
+    @staticmethod
+    def leaves(frame, row, i):
+        times, reach, peers = frame
+        # Unsigned: row i is not the earlier one, and the distance of two int64 fits only there.
+        return np.uint64(times[np.uint64(i)]) - np.uint64(times[np.uint64(row)]) > reach
+
+    @staticmethod
+    def enters(frame, row, i):
+        times, reach, peers = frame
+        if peers:
+            return times[np.uint64(row)] <= times[np.uint64(i)]
+        return times[np.uint64(row)] < times[np.uint64(i)]
+
+    @staticmethod
+    def in_order(frame, i):
+        times = frame[0]
+        return i == 0 or times[np.uint64(i - 1)] <= times[np.uint64(i)]
 
 
-def by_time(times: Rows, span: int, closed: str) -> tuple[Rows, Rows, int]:
-    """Windows of the last `span` microseconds, with all the peers of each row, and the most rows in one."""
-    starts, ends = np.empty(len(times), np.int64), np.empty(len(times), np.int64)
-    left, right = closed in ("left", "both"), closed in ("right", "both")
-    back, most = _time_bounds(times, span, left, right, starts, ends)
-    if back >= 0:
-        raise InvalidTime(
-            f"times must not go back, but row {back} is earlier than row {back - 1}; sort the rows by time first"
-        )
-    return starts, ends, most
+def time_frame(times: Rows, span: int, closed: str) -> tuple[Rows, np.uint64, bool]:
+    """The frame of ByTime for windows of the last `span` microseconds, closed at one end, both or neither."""
+    reach = span if closed in ("left", "both") else span - 1
+    return times, np.uint64(reach), closed in ("right", "both")
 
 
-def _cached(function: Any) -> Any:
-    try:
-        return njit(cache=True, **OPTIONS)(function)
-    except RuntimeError:  # nowhere to keep it: a read-only installation and no home
-        return njit(**OPTIONS)(function)
+def earliest_row(times: Rows, reach: int, row: int) -> int:
+    """The first row that is at most `reach` microseconds older than this one."""
+    earliest = max(int(times[row]) - reach, np.iinfo(np.int64).min)
+    return int(np.searchsorted(times, earliest, side="left"))
 
 
-@_cached
-def _time_bounds(times, span, left, right, starts, ends):
-    """Fill starts and ends; returns the first row whose time goes back, or -1, and the most rows in a window."""
-    rows = len(times)
-    reach = np.uint64(span) if left else np.uint64(span - 1)
-    start = end = most = 0
-    for i in range(rows):
-        now = times[np.uint64(i)]
-        if i > 0 and now < times[np.uint64(i - 1)]:
-            return i, 0
-        # Unsigned: now is never earlier, and the distance of two int64 fits only there.
-        while start < i and np.uint64(now) - np.uint64(times[np.uint64(start)]) > reach:
-            start += 1
-        if right:
-            while end < rows and times[np.uint64(end)] == now:
-                end += 1
-        else:
-            while end < i and times[np.uint64(end)] < now:
-                end += 1
-        first = min(start, end)
-        starts[np.uint64(i)] = first
-        ends[np.uint64(i)] = end
-        most = max(most, end - first)
-    return -1, most
+def likely_length(times: Rows, reach: int) -> int:
+    """About how many rows the longest window holds, from some of them."""
+    rows = np.linspace(0, len(times) - 1, min(len(times), 64)).astype(np.int64)
+    ends = np.searchsorted(times, times[rows], side="right")
+    starts = [earliest_row(times, reach, row) for row in rows]
+    return int(max(np.max(ends - starts), 1))
