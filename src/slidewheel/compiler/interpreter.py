@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from slidewheel.algebra.monoid import Monoid
 from slidewheel.compiler import source
+from slidewheel.errors import SlidewheelError
 
 SHELL = """
 def build(monoid, ring, lift, lower, zero, empty, least, slots, make, moved):
@@ -35,20 +36,33 @@ def build(monoid, ring, lift, lower, zero, empty, least, slots, make, moved):
             v = zero
         else:
             v = {lift}
-        {insert}
+        try:
+            {insert}
+        except BaseException as problem:
+            registers = settled(problem, registers, True)
+            raise
 
     def evict():
         nonlocal registers
         {evict_unpack}
         if {front} == {end}:
             raise IndexError("evict from an empty window")
-        {evict}
+        try:
+            {evict}
+        except BaseException as problem:
+            registers = settled(problem, registers, {careful})
+            raise
 
     def query():
+        nonlocal registers
         {query_unpack}
         if {end} - {front} < least or (nulls and {end} - {front} - len(nulls) < least):
             return empty
-        {query}
+        try:
+            {query}
+        except BaseException as problem:
+            registers = settled(problem, registers, True)
+            raise
 
     def resize(slots):
         nonlocal states, links, mask, registers
@@ -67,6 +81,21 @@ class Memory(NamedTuple):
     states: list[Any]
     links: list[int]
     mask: int
+
+
+class Broken:
+    """In place of the registers of a window that was left in the middle of an operation."""
+
+    def __iter__(self) -> Any:
+        raise SlidewheelError("this window was interrupted in the middle of an operation; make a new one")
+
+    def __getitem__(self, index: int) -> Any:
+        return iter(self)
+
+
+def settled(problem: BaseException, registers: Any, careful: bool) -> Any:
+    """The registers after an error. A careful operation has not written anything when a combine fails."""
+    return registers if careful and isinstance(problem, Exception) else Broken()
 
 
 def same(a: Any, b: Any) -> bool:
@@ -204,7 +233,7 @@ def specialised(algorithm: ModuleType, monoid: Monoid) -> Callable[..., Any]:
     """`build` of SHELL for this algorithm and this aggregate."""
     key = (algorithm, monoid)
     if key not in _builders:
-        scope: dict[str, Any] = {**vars(algorithm), "deque": deque, "Memory": Memory}
+        scope: dict[str, Any] = {**vars(algorithm), "deque": deque, "Memory": Memory, "settled": settled}
         text = _text(algorithm, monoid, scope)
         exec(compile(text, f"<{monoid.name} by {algorithm.CARD.name}>", "exec"), scope)
         _builders[key] = scope["build"]
@@ -220,7 +249,7 @@ def _text(algorithm: ModuleType, monoid: Monoid, scope: dict[str, Any]) -> str:
     for name, function in called.items():
         unpack, *body = source.returning(function, _RETURNS[name]).body
         pieces[f"{name}_unpack"] = ast.unparse(unpack)
-        pieces[name] = _indented([inline.visit(s) for s in body], 8)
+        pieces[name] = _indented([inline.visit(s) for s in body], 12)
         front, end = pieces[f"{name}_unpack"].split(" = ")[0].strip("()").split(", ")[:2]
     values = "*value" if monoid.arity == 2 else "value"
     return SHELL.format(
@@ -228,5 +257,6 @@ def _text(algorithm: ModuleType, monoid: Monoid, scope: dict[str, Any]) -> str:
         lift=ast.unparse(inline.visit(ast.parse(f"lift({values})", mode="eval").body)),
         front=front,
         end=end,
+        careful=algorithm.CARD.careful,
         **pieces,
     )

@@ -39,10 +39,11 @@ def {name}({arguments}):
 ITEM = """
 @jit
 def item(columns, valid, i):
+    {values} = {inputs}
     if valid is None:
-        return lift({inputs})
+        return lift({values})
     if valid[np.uint64(i)]:
-        return lift({inputs})
+        return lift({values})
     return identity()
 """
 
@@ -207,7 +208,12 @@ def _text(algorithm: ModuleType, monoid: Monoid, bounds: type | None) -> str:
     """All of the module but its head and the aggregate's own functions."""
     assert monoid.state is not None
     inputs = ", ".join(f"columns[{k}][np.uint64(i)]" for k in range(monoid.arity))
-    parts = [layout.source(monoid.state, monoid.identity), ITEM.format(inputs=inputs), _definitions(algorithm)]
+    values = ", ".join(f"x{k}" for k in range(monoid.arity))
+    parts = [
+        layout.source(monoid.state, monoid.identity),
+        ITEM.format(inputs=inputs, values=values),
+        _definitions(algorithm),
+    ]
     predicates = ("leaves", "enters", "in_order")
     if bounds:
         parts += [f"\n@jit\n{ast.unparse(source.definition(getattr(bounds, p)))}\n" for p in predicates]

@@ -14,7 +14,7 @@ from slidewheel.swag import registry
 from slidewheel.swag.window import window
 from slidewheel.windows.bounds import ByCount, ByTime, earliest_row, likely_length, time_frame
 
-ENOUGH_FOR_TWO = 1 << 16
+ENOUGH_FOR_TWO = 1 << 17
 """Rows from which a second thread pays."""
 
 

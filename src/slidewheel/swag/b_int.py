@@ -31,10 +31,12 @@ def operations(monoid, ring, jit):
         front, end = registers
         count = mask + 1
         store(states, count + (end & mask), v)
-        position = end
-        while position & 1 and count > 1:  # the last item of an interval one level up
+        level, position = 0, end
+        # The item is the last of an interval one level up, and all of that interval is in the window.
+        while position & 1 and count > 1 and (position - 1) << level >= front:
             left = load(states, count + ((position - 1) & (count - 1)))
             right = load(states, count + (position & (count - 1)))
+            level += 1
             position >>= 1
             count >>= 1
             store(states, count + (position & (count - 1)), combine(left, right))

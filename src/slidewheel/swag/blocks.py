@@ -43,18 +43,12 @@ def operations(monoid, ring, bounds, jit):
             store(target, k, acc)
 
     @jit
-    def answer(valid, i, w, held, least, state, n, out, ok):
-        """Write row i if its window holds enough; returns the number of valid rows in the window."""
-        if valid is None:
+    def answer(ok, i, state, n, out):
+        """Write row i, if its window holds enough values."""
+        if ok is None:  # two ifs, as the compiler drops the one that the type of ok decides  # noqa: SIM114
             put(out, i, lower(state, n))
-            return held
-        held += valid[i]
-        if i >= w:
-            held -= valid[i - w]
-        ok[i] = held >= least
-        if held >= least:
+        elif ok[np.uint64(i)]:
             put(out, i, lower(state, n))
-        return held
 
     @jit
     def step(columns, valid, row, j, w, inverses, prefix, acc, old):
@@ -66,50 +60,48 @@ def operations(monoid, ring, bounds, jit):
         return prefix, acc, window
 
     @jit
-    def last_of(columns, valid, row, w, inverses, least, prefix, held, out, ok):
+    def last_of(columns, valid, row, w, inverses, prefix, out, ok):
         """The youngest item of a block, whose window is the block."""
         prefix = join(prefix, item(columns, valid, row + w - 1), w - 1, 1, inverses[np.uint64(w)])
-        return answer(valid, row + w - 1, w, held, least, prefix, w, out, ok)
-
-    @jit
-    def entered(columns, valid, row, w, inverses, target):
-        """Get ready to answer the block at `row`: the suffixes of the block before it, and its valid rows."""
-        suffixes_of(columns, valid, row - w, w, inverses, target)
-        held = 0
-        if valid is not None:
-            for i in range(row - w, row):
-                held += valid[i]
-        return held
+        answer(ok, row + w - 1, prefix, w, out)
 
     @jit
     def slide(columns, valid, w, lo, hi, least, inverses, out, ok, old_a, new_a, old_b, new_b):
         """Answers for the rows lo .. hi - 1, where lo is a multiple of w. The last four hold w states each."""
+        if valid is not None:  # which windows hold enough values; without nulls the caller knows
+            held = 0
+            for i in range(max(lo - w, 0), hi):
+                held += valid[np.uint64(i)]
+                if i >= lo:
+                    if i >= w:
+                        held -= valid[np.uint64(i - w)]
+                    ok[np.uint64(i)] = held >= least
         a = lo
         if lo == 0:  # before the first full window there is no suffix to add
-            prefix, held = identity(), 0
+            prefix = identity()
             for i in range(min(w, hi)):
                 prefix = join(prefix, item(columns, valid, i), i, 1, inverses[np.uint64(i + 1)])
-                held = answer(valid, i, w, held, least, prefix, i + 1, out, ok)
+                answer(ok, i, prefix, i + 1, out)
             a = w
         if a >= hi:
             return
         pairs = (hi - a) // w // 2
         b = a + pairs * w
-        held_b = entered(columns, valid, b, w, inverses, old_b)
+        suffixes_of(columns, valid, b - w, w, inverses, old_b)
         if pairs > 0:
-            held_a = entered(columns, valid, a, w, inverses, old_a)
+            suffixes_of(columns, valid, a - w, w, inverses, old_a)
         for _ in range(pairs):
             prefix_a, acc_a, prefix_b, acc_b = identity(), identity(), identity(), identity()
             for j in range(w - 1):
                 # All is read before anything is written, as the compiler can't know that the arrays are apart.
                 prefix_a, acc_a, window_a = step(columns, valid, a, j, w, inverses, prefix_a, acc_a, old_a)
                 prefix_b, acc_b, window_b = step(columns, valid, b, j, w, inverses, prefix_b, acc_b, old_b)
-                held_a = answer(valid, a + j, w, held_a, least, window_a, w, out, ok)
-                held_b = answer(valid, b + j, w, held_b, least, window_b, w, out, ok)
+                answer(ok, a + j, window_a, w, out)
+                answer(ok, b + j, window_b, w, out)
                 store(new_a, w - 1 - j, acc_a)
                 store(new_b, w - 1 - j, acc_b)
-            held_a = last_of(columns, valid, a, w, inverses, least, prefix_a, held_a, out, ok)
-            held_b = last_of(columns, valid, b, w, inverses, least, prefix_b, held_b, out, ok)
+            last_of(columns, valid, a, w, inverses, prefix_a, out, ok)
+            last_of(columns, valid, b, w, inverses, prefix_b, out, ok)
             old_a, new_a, old_b, new_b = new_a, old_a, new_b, old_b
             a += w
             b += w
@@ -118,14 +110,14 @@ def operations(monoid, ring, bounds, jit):
             if b + w <= hi:
                 for j in range(w - 1):
                     prefix, acc, window = step(columns, valid, b, j, w, inverses, prefix, acc, old_b)
-                    held_b = answer(valid, b + j, w, held_b, least, window, w, out, ok)
+                    answer(ok, b + j, window, w, out)
                     store(new_b, w - 1 - j, acc)
-                held_b = last_of(columns, valid, b, w, inverses, least, prefix, held_b, out, ok)
+                last_of(columns, valid, b, w, inverses, prefix, out, ok)
             else:
                 for j in range(hi - b):
                     prefix = join(prefix, item(columns, valid, b + j), j, 1, inverses[np.uint64(j + 1)])
                     window = join(load(old_b, j + 1), prefix, w - 1 - j, j + 1, inverses[np.uint64(w)])
-                    held_b = answer(valid, b + j, w, held_b, least, window, w, out, ok)
+                    answer(ok, b + j, window, w, out)
             old_b, new_b = new_b, old_b
             b += w
 

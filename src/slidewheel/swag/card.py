@@ -18,6 +18,8 @@ class Card:
     """Every single operation costs a constant number of combines."""
     compiled: bool = True
     """False where the algorithm lives on Python objects and only runs interpreted."""
+    careful: bool = True
+    """A combine that fails in an evict leaves the window as it was."""
     shrinks: bool = False
     """Gives memory back when less than a quarter of it is used."""
     states_per_slot: int = 1

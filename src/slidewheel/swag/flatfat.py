@@ -15,6 +15,7 @@ CARD = Card(
     space="2n",
     use="many ranges over one window, or items that change in place",
     shrinks=True,
+    careful=False,
     states_per_slot=2,
 )
 

@@ -85,6 +85,7 @@ def operations(monoid, ring, jit):
         if links[root + 2] > front:  # else the old tree ends before the window and is useless
             old_stop = links[root + 2]
             count = reusables(links, mask, links[root], links[root + 1], front)
+        links[root + 2] = 0  # until the new tree stands: if a combine fails, the next query starts from the items
         tree, tree_start = -1, end
         # A right-leaning chain over the new items, from the youngest to the oldest; then the subtrees.
         for position in range(end - 1, old_stop - 1, -1):

@@ -15,6 +15,7 @@ CARD = Card(
     worst="n combines when the stacks flip",
     space="2n",
     use="teaching and comparison; two_stacks_lite does the same with half the memory",
+    careful=False,
     states_per_slot=2,
 )
 

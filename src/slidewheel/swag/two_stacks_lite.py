@@ -14,6 +14,7 @@ CARD = Card(
     worst="n combines on a flip",
     space="n + 1",
     use="the best throughput for any aggregate, where a pause of n combines now and then is no harm",
+    careful=False,
     states_per_slot=1,
 )
 

@@ -118,7 +118,7 @@ def _fill(made: Window, module: Any, aggregate: Aggregate, capacity: int) -> Non
     if not aggregate.skips_nulls:
         made.insert = _counting_nulls(made)
     if card.shrinks:
-        made.evict = _shrinking(made)
+        made.insert, made.evict = _rebuilding(made), _shrinking(made)
 
 
 def _pairs(made: Window) -> Callable[..., None]:
@@ -142,6 +142,20 @@ def _counting_nulls(made: Window) -> Callable[..., None]:
     """insert for an aggregate of rows, null or not."""
     insert = made.insert
     return lambda value: insert(0 if value is None else value)
+
+
+def _rebuilding(made: Window) -> Callable[..., None]:
+    """insert that puts its tree in order again if a combine fails on the way up."""
+    insert, inside, resize = made.insert, made._inside, made._resize
+
+    def insert_or_rebuild(*value: Any) -> None:
+        try:
+            insert(*value)
+        except Exception:
+            resize(inside()[0].mask + 1)
+            raise
+
+    return insert_or_rebuild
 
 
 def _shrinking(made: Window) -> Callable[[], None]:
