@@ -367,22 +367,26 @@ def geomean(column: str | None = None) -> Aggregate:
     return Aggregate("geomean", (column,), _geomean, commutative=True, arithmetic=True, invertible=True)
 
 
-# (n, mean, M2): Chan, Golub and LeVeque. M2 is the sum of squared distances from the mean, so no digits are lost to
-# a large mean.
+# (n, mean, M2): Chan, Golub and LeVeque. M2 is the sum of squared distances from the mean. The mean has a second float
+# for what the first has no room for: without it, a mean of 1e9 would cost a variance of 1 half of its digits.
 
 
 def _lift_moments(x):
     y = float(x)
-    return 1.0, y, y - y  # NaN for what is not finite
+    return 1.0, y, 0.0, y - y  # NaN for what is not finite
 
 
 def _add_moments(a, b):
-    n = a[0] + b[0]
-    if n == 0.0:
+    if a[0] == 0.0:
+        return b
+    if b[0] == 0.0:
         return a
-    delta = b[1] - a[1]
+    n = a[0] + b[0]
     share = b[0] / n
-    return n, a[1] + delta * share, a[2] + b[2] + delta * (delta * (a[0] * share))
+    delta = (b[1] - a[1]) + (b[2] - a[2])
+    step = delta * share + a[2]
+    mean = a[1] + step
+    return n, mean, step - (mean - a[1]), a[3] + b[3] + delta * (delta * (a[0] * share))
 
 
 def _add_moments_graded(a, b, m, n, inverse):
@@ -395,32 +399,40 @@ def _lift_moments_graded(x):
     return float(x), 0.0
 
 
-# (n, mean, M2, number of values that are not finite)
+# (n, mean, the rest of the mean, M2, number of values that are not finite)
 
 
 def _lift_finite_moments(x):
     if x - x == 0:
-        return 1.0, float(x), 0.0, 0
-    return 0.0, 0.0, 0.0, 1
+        return 1.0, float(x), 0.0, 0.0, 0
+    return 0.0, 0.0, 0.0, 0.0, 1
 
 
 def _add_finite_moments(a, b):
+    if a[0] == 0.0:
+        return b[0], b[1], b[2], b[3], a[4] + b[4]
+    if b[0] == 0.0:
+        return a[0], a[1], a[2], a[3], a[4] + b[4]
     n = a[0] + b[0]
-    if n == 0.0:
-        return a[0], a[1], a[2], a[3] + b[3]
-    delta = b[1] - a[1]
     share = b[0] / n
-    return n, a[1] + delta * share, a[2] + b[2] + delta * (delta * (a[0] * share)), a[3] + b[3]
+    delta = (b[1] - a[1]) + (b[2] - a[2])
+    step = delta * share + a[2]
+    mean = a[1] + step
+    return n, mean, step - (mean - a[1]), a[3] + b[3] + delta * (delta * (a[0] * share)), a[4] + b[4]
 
 
 def _subtract_finite_moments(a, b):
     n = a[0] - b[0]
     if n == 0.0:
-        return 0.0, 0.0, 0.0, a[3] - b[3]
-    mean = a[1] + (a[1] - b[1]) * (b[0] / n)
-    delta = b[1] - mean
-    m2 = a[2] - b[2] - delta * (delta * (b[0] * (n / a[0])))
-    return n, mean, m2 if m2 > 0.0 else 0.0, a[3] - b[3]
+        return 0.0, 0.0, 0.0, 0.0, a[4] - b[4]
+    if b[0] == 0.0:
+        return a[0], a[1], a[2], a[3], a[4] - b[4]
+    step = ((a[1] - b[1]) + (a[2] - b[2])) * (b[0] / n) + a[2]
+    mean = a[1] + step
+    rest = step - (mean - a[1])
+    delta = (b[1] - mean) + (b[2] - rest)
+    m2 = a[3] - b[3] - delta * (delta * (b[0] * (n / a[0])))
+    return n, mean, rest, m2 if m2 > 0.0 else 0.0, a[4] - b[4]
 
 
 def _lower_moments(ddof: int, root: bool) -> tuple[Any, Any, Any]:
@@ -430,24 +442,24 @@ def _lower_moments(ddof: int, root: bool) -> tuple[Any, Any, Any]:
     if root:
 
         def lower(s):
-            return math.sqrt((s[2] - s[2] + s[2]) / (s[0] - ddof)) if s[0] > ddof else math.nan
+            return math.sqrt((s[3] - s[3] + s[3]) / (s[0] - ddof)) if s[0] > ddof else math.nan
 
         def lower_graded(s, n):
             return math.sqrt((s[1] - s[1] + s[1]) * (1.0 / (n - ddof)))
 
         def lower_finite(s):
-            return math.sqrt(s[2] / (s[0] - ddof)) if s[3] == 0 and s[0] > ddof else math.nan
+            return math.sqrt(s[3] / (s[0] - ddof)) if s[4] == 0 and s[0] > ddof else math.nan
 
     else:
 
         def lower(s):
-            return (s[2] - s[2] + s[2]) / (s[0] - ddof) if s[0] > ddof else math.nan
+            return (s[3] - s[3] + s[3]) / (s[0] - ddof) if s[0] > ddof else math.nan
 
         def lower_graded(s, n):
             return (s[1] - s[1] + s[1]) * (1.0 / (n - ddof))
 
         def lower_finite(s):
-            return s[2] / (s[0] - ddof) if s[3] == 0 and s[0] > ddof else math.nan
+            return s[3] / (s[0] - ddof) if s[4] == 0 and s[0] > ddof else math.nan
 
     return lower, lower_graded, lower_finite
 
@@ -462,8 +474,8 @@ def _moments(name: str, ddof: int, invertible: bool) -> Monoid:
             combine=_add_finite_moments,
             lower=lower_finite,
             inverse=_subtract_finite_moments,
-            identity=(0.0, 0.0, 0.0, 0),
-            state=record(n="f8", mean="f8", m2="f8", odd="i8"),
+            identity=(0.0, 0.0, 0.0, 0.0, 0),
+            state=record(n="f8", mean="f8", rest="f8", m2="f8", odd="i8"),
             result="f8",
             commutative=True,
             least=ddof + 1,
@@ -477,14 +489,15 @@ def _moments(name: str, ddof: int, invertible: bool) -> Monoid:
         state=record(mean="f8", m2="f8"),
         result="f8",
         graded_form=True,
+        spread=_same if name == "std" else math.sqrt,
     )
     return Monoid(
         name=name,
         lift=_lift_moments,
         combine=_add_moments,
         lower=lower,
-        identity=(0.0, 0.0, 0.0),
-        state=record(n="f8", mean="f8", m2="f8"),
+        identity=(0.0, 0.0, 0.0, 0.0),
+        state=record(n="f8", mean="f8", rest="f8", m2="f8"),
         result="f8",
         commutative=True,
         least=ddof + 1,

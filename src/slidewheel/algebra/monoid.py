@@ -33,6 +33,8 @@ class Monoid:
     graded: "Monoid | None" = None
     """The same aggregate for parts whose sizes are known: combine(a, b, m, n, 1 / (m + n)), lower(s, n)."""
     graded_form: bool = False
+    spread: Function | None = None
+    """For a graded form that loses digits where values lie close together far from 0: how close, from an answer."""
 
     @property
     def exactly_invertible(self) -> bool:

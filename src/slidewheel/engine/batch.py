@@ -14,6 +14,8 @@ from slidewheel.swag import registry
 from slidewheel.swag.window import window
 from slidewheel.windows.bounds import ByCount, ByTime, earliest_row, likely_length, time_frame
 
+FEWEST_DIGITS = 1e-5
+"""A spread that is smaller than this part of the values would lose more than five digits in a graded form."""
 ENOUGH_FOR_TWO = 1 << 17
 """Rows from which a second thread pays."""
 
@@ -109,19 +111,27 @@ class _Batch:
     monoid: Monoid
 
     def blocks(self) -> tuple[Array, Array | None]:
+        graded = self.monoid.graded
+        if graded is None or self.valid is not None:
+            return self._blocks(self.monoid)
+        out, ok = self._blocks(graded)
+        if graded.spread is not None:
+            complete = out[self.least - 1 :]
+            if graded.spread(_smallest_positive(complete)) < FEWEST_DIGITS * _largest_finite(self.columns[0]):
+                return self._blocks(self.monoid)
+        return out, ok
+
+    def _blocks(self, form: Monoid) -> tuple[Array, Array | None]:
         from slidewheel.compiler import kernels
 
         rows, length, shift = self.frame.rows, self.frame.length, self.frame.shift
-        graded = self.monoid.graded is not None and self.valid is None
-        form = self.monoid.graded if graded else self.monoid
-        assert form is not None and form.state is not None
+        assert form.state is not None
         kernel = kernels.kernel(registry.BLOCKS, form)
         out = self._room(kernel)
         ok = None if self.valid is None else np.empty(rows, dtype=bool)
         if length > 0 and rows > 0:
-            inverses = _inverses(length) if graded else np.zeros(1)
-            cut = rows // 2 // length * length
-            parts = [(0, rows)] if rows < ENOUGH_FOR_TWO or 4 * length > rows else [(0, cut), (cut, rows)]
+            inverses = _inverses(length) if form.graded_form else np.zeros(1)
+            parts = _halves(rows, length) if 4 * length <= rows else [(0, rows)]
 
             def run(part: tuple[int, int]) -> None:
                 scratch = np.empty((4, length), dtype=form.state)
@@ -159,8 +169,7 @@ class _Batch:
         length = frame.likely_length()
         card, state, given = module.CARD, self.monoid.state, frame.given
         assert state is not None
-        cut = rows // 2
-        parts = [(0, rows)] if rows < ENOUGH_FOR_TWO or 4 * length > rows else [(0, cut), (cut, rows)]
+        parts = _halves(rows) if 4 * length <= rows else [(0, rows)]
         driver = "varying_blocks" if algorithm == "blocks" else "roll"
 
         def run(part: tuple[int, int]) -> None:
@@ -194,6 +203,22 @@ def _inverses(length: int) -> Array:
     counts = np.arange(length + 1.0)
     counts[0] = 1.0
     return 1.0 / counts
+
+
+def _smallest_positive(answers: Array) -> float:
+    smallest = answers.min(initial=np.inf)
+    return float(smallest if smallest > 0.0 else answers[answers > 0.0].min(initial=np.inf))
+
+
+def _largest_finite(values: Array) -> float:
+    largest = max(abs(float(values.min(initial=0))), abs(float(values.max(initial=0))))
+    return largest if largest < np.inf else float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+
+
+def _halves(rows: int, multiple: int = 1) -> list[tuple[int, int]]:
+    """All rows, or where it pays two parts of them, the second from a multiple on."""
+    cut = rows // 2 // multiple * multiple
+    return [(0, rows)] if rows < ENOUGH_FOR_TWO else [(0, cut), (cut, rows)]
 
 
 def _in_parallel(run: Any, parts: list[tuple[int, int]]) -> None:
