@@ -7,8 +7,9 @@ from slidewheel.algebra.bloom import BloomFilter, bloom
 from slidewheel.algebra.define import aggregate
 from slidewheel.algebra.extremes import argmax, argmin, max, max_count, min, min_count, span
 from slidewheel.algebra.laws import check
-from slidewheel.algebra.moments import count, geomean, mean, product, std, sum, var
+from slidewheel.algebra.moments import std, var
 from slidewheel.algebra.order import collect, collect_distinct, concat, first, last
+from slidewheel.algebra.sums import count, geomean, mean, product, sum
 from slidewheel.engine.rolling import rolling
 from slidewheel.errors import (
     CompileError,

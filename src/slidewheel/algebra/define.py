@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from slidewheel.algebra.aggregate import Aggregate
-from slidewheel.algebra.monoid import Monoid
+from slidewheel.algebra.monoid import Monoid, itself
 from slidewheel.errors import InvalidAggregate
 
 StateSpec = Mapping[str, str] | str | type | tuple[Any, ...]
@@ -79,7 +79,7 @@ def aggregate(
             name=name,
             lift=members["lift"],
             combine=members["combine"],
-            lower=members.get("lower", _itself),
+            lower=members.get("lower", itself),
             inverse=members.get("inverse"),
             identity=identity,
             state=dtype,
@@ -94,10 +94,6 @@ def aggregate(
 
 
 _ARGUMENTS = {"lift": "x", "combine": "a, b"}
-
-
-def _itself(s):
-    return s
 
 
 def _plain(value: Any) -> Any:

@@ -10,14 +10,10 @@ from typing import Any
 import numpy as np
 
 from slidewheel.algebra.aggregate import Aggregate
-from slidewheel.algebra.moments import record
-from slidewheel.algebra.monoid import Monoid
+from slidewheel.algebra.monoid import Monoid, itself
+from slidewheel.algebra.sums import record
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
-
-
-def _same(x):
-    return x
 
 
 def _max(a, b):
@@ -56,9 +52,9 @@ def _extreme(name: str, kind: str) -> Monoid:
     combine, identity = _EXTREMES[name, kind]
     return Monoid(
         name=name,
-        lift=_same,
+        lift=itself,
         combine=combine,
-        lower=_same,
+        lower=itself,
         identity=identity,
         state=_state(kind),
         result="like0",

@@ -43,3 +43,8 @@ class Monoid:
             return False
         kinds = [self.state[name] for name in self.state.names] if self.state.names else [self.state.base]
         return all(kind.kind in "biu" for kind in kinds)
+
+
+def itself(x):
+    """The lift or lower of an aggregate whose states are its values."""
+    return x

@@ -3,8 +3,8 @@
 from functools import cache
 
 from slidewheel.algebra.aggregate import Aggregate
-from slidewheel.algebra.moments import record
-from slidewheel.algebra.monoid import Monoid
+from slidewheel.algebra.monoid import Monoid, itself
+from slidewheel.algebra.sums import record
 
 _NAN = float("nan")
 
@@ -67,15 +67,11 @@ def _concat(sep: str) -> Monoid:
     def combine(a, b):
         return b if a is None else a if b is None else a + sep + b
 
-    return Monoid(name="concat", lift=_text, combine=combine, lower=_same, identity=None, state=None, result="object")
+    return Monoid(name="concat", lift=_text, combine=combine, lower=itself, identity=None, state=None, result="object")
 
 
 def _text(x):
     return x if isinstance(x, str) else str(x)
-
-
-def _same(x):
-    return x
 
 
 def concat(column: str | None = None, sep: str = "") -> Aggregate:
