@@ -1,5 +1,7 @@
 """Windows one item at a time: nulls, pairs, errors that leave them usable, memory."""
 
+import random
+
 import pytest
 
 import slidewheel as sw
@@ -83,6 +85,51 @@ def test_a_failing_combine_leaves_the_window_usable(algorithm, before):
             window.evict()
             items.pop(0)
         assert window.query() == sum(items)
+
+
+@pytest.mark.parametrize("algorithm", [*ANY, "slickdeque", "subtract_on_evict"])
+def test_a_combine_that_fails_now_and_then(algorithm):
+    """After an error the window is as it was before, or says that it can't go on; it is never wrong."""
+    chance = random.Random(algorithm)
+    state = {"failing": False}
+
+    def unreliable(a, b):
+        if state["failing"] and chance.random() < 0.3:
+            raise ZeroDivisionError("as ordered")
+        return max(a, b) if algorithm == "slickdeque" else a + b
+
+    members = {"identity": -1 if algorithm == "slickdeque" else "", "lift": lambda x: x, "combine": unreliable}
+    if algorithm == "subtract_on_evict":
+        members["inverse"] = lambda a, b: a[len(b) :] if unreliable("", "") == "" else a
+    aggregate = sw.aggregate(state=object, selective=True)(type("Unreliable", (), members))()
+    for _ in range(60):
+        window, items = sw.swag.window(aggregate, algorithm), []
+        for step in range(120):
+            state["failing"] = chance.random() < 0.2
+            growing = (0.7, 0.4, 0.2, 0.6)[step // 30]
+            value = chance.randrange(9) if algorithm == "slickdeque" else chr(97 + step % 26)
+            try:
+                if chance.random() < growing or not items:
+                    window.insert(value)
+                    items.append(value)
+                else:
+                    window.evict()
+                    items.pop(0)
+            except ZeroDivisionError:
+                pass
+            try:
+                state["failing"] = chance.random() < 0.2
+                window.query()
+            except (ZeroDivisionError, sw.SlidewheelError):
+                pass
+            state["failing"] = False
+            try:
+                got = window.query()
+            except sw.SlidewheelError:
+                break
+            fold = max(items, default=None) if algorithm == "slickdeque" else "".join(items) or None
+            assert got == fold
+            assert len(window) == len(items)
 
 
 @pytest.mark.parametrize("algorithm", FOR_MAX)
@@ -189,6 +236,24 @@ def test_integer_sums_beyond_64_bits_are_an_error():
         window.query()
     window.insert(-5)
     assert window.query() == 2**63 - 5
+
+
+@pytest.mark.parametrize("capacity", [0, -5, 2.5, True, "a"])
+def test_bad_capacity(capacity):
+    with pytest.raises(sw.InvalidArgument, match="capacity"):
+        sw.swag.window(sw.max(), capacity=capacity)
+    with pytest.raises(sw.InvalidArgument, match="reserve"):
+        sw.swag.window(sw.max()).reserve(capacity)
+
+
+def test_a_span_beyond_64_bits_is_an_error():
+    window = sw.swag.window(sw.span())
+    window.insert(2**62)
+    window.insert(-(2**62) - 5)
+    with pytest.raises(sw.Overflow):
+        window.query()
+    with pytest.raises(sw.Overflow):
+        sw.rolling([-(2**62) - 5, 2**62], sw.span(), size=2)
 
 
 @pytest.mark.parametrize("algorithm", [*ANY, "slickdeque"])

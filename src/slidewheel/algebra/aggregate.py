@@ -30,6 +30,8 @@ class Aggregate:
     commutative: bool = False
     selective: bool = False
     invertible: bool = False
+    exact_inverse: bool = False
+    """Taking away is exact whatever the values, so it may be used without being asked for."""
     arithmetic: bool = False
     """Computes with its values, so they must be numbers."""
     positional: bool = False

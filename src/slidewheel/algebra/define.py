@@ -41,7 +41,7 @@ class AggregateType:
 
 
 def aggregate(
-    *, state: StateSpec, commutative: bool = False, selective: bool = False
+    *misplaced: Any, state: StateSpec | None = None, commutative: bool = False, selective: bool = False
 ) -> Callable[[type], AggregateType]:
     """Make an aggregate of a class.
 
@@ -59,6 +59,11 @@ def aggregate(
     >>> sw.rolling([1.0, 4.0, 16.0], GeoMean(), size=2).round(6)
     array([1., 2., 8.])
     """
+
+    if misplaced or state is None:
+        raise InvalidAggregate(
+            'say what a state is: @sw.aggregate(state={"n": "i8", "total": "f8"}), or @sw.aggregate(state=object)'
+        )
 
     def decorate(cls: type) -> AggregateType:
         name = cls.__name__

@@ -11,7 +11,7 @@ import numpy as np
 
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.algebra.monoid import Monoid, itself
-from slidewheel.algebra.sums import record
+from slidewheel.algebra.sums import checked, record
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
@@ -104,10 +104,14 @@ def _distance(s):
 
 
 def _whole_distance(s):
-    distance = s[1] - s[0]
-    if distance < 0:
+    distance = np.uint64(s[1]) - np.uint64(s[0])  # unsigned: signed overflow is not defined
+    if distance > np.uint64(LARGEST):
         raise OverflowError("a span does not fit in 64 bits; cast the column to float64")
-    return distance
+    return np.int64(distance)
+
+
+def _distance_any(s):
+    return checked(s[1] - s[0])
 
 
 @cache
@@ -116,7 +120,7 @@ def _span_monoid(kind: str) -> Monoid:
         name="span",
         lift=_twice,
         combine=_span_any if kind == "O" else _span,
-        lower=_whole_distance if kind == "i" else _distance,
+        lower={"i": _whole_distance, "f": _distance, "O": _distance_any}[kind],
         identity={"i": (LARGEST, SMALLEST), "f": (math.nan, -math.inf), "O": None}[kind],
         state=None if kind == "O" else record(low=f"{kind}8", high=f"{kind}8"),
         result={"i": "i8", "f": "f8", "O": "object"}[kind],

@@ -34,9 +34,13 @@ def check(aggregate: Aggregate | AggregateType, samples: Iterable[Any]) -> None:
     """
     if isinstance(aggregate, AggregateType):
         aggregate = aggregate()
+    if not isinstance(aggregate, Aggregate):
+        raise InvalidArgument(f"check needs an aggregate such as sw.max(), not {aggregate!r}")
     inputs = list(samples)
     if not inputs:
         raise InvalidArgument("check needs at least one sample")
+    if aggregate.arity == 2 and not all(isinstance(x, tuple) and len(x) == 2 for x in inputs):
+        raise InvalidArgument(f"check: {aggregate.name} takes pairs, such as (1.5, 'a')")
     for invertible in {False, aggregate.invertible}:
         monoid = aggregate.monoid(invertible=invertible)
         states = _states(monoid, inputs)
@@ -83,8 +87,8 @@ def _laws(
         """The same state, or one that can't be told from it: a state may have several forms."""
         return alike(got, wanted, *involved) or all(map(alike, seen(got), seen(wanted)))
 
-    def fail(law: str, said: str, got: Any, wanted: Any) -> None:
-        raise LawViolation(f"{name}: {law}: {said} = {got!r}, not {wanted!r}")
+    def fail(law: str, said: str, got: Any, *wanted: Any) -> None:
+        raise LawViolation(f"{name}: {law}: {said} = {got!r}, not {' or '.join(map(repr, wanted))}")
 
     def identity(a: Any) -> None:
         for x, y in ((zero, a), (a, zero)):
@@ -100,8 +104,7 @@ def _laws(
     def selectivity(a: Any, b: Any) -> None:
         got = combine(a, b)
         if not equal(got, a) and not equal(got, b):
-            one_of_them = f"{a!r} or {b!r}"
-            fail("combine is not selective, though declared so", f"combine({a!r}, {b!r})", got, one_of_them)
+            fail("combine is not selective, though declared so", f"combine({a!r}, {b!r})", got, a, b)
 
     def inversion(old: Any, rest: Any) -> None:
         assert inverse is not None

@@ -36,14 +36,6 @@ class Monoid:
     spread: Function | None = None
     """For a graded form that loses digits where values lie close together far from 0: how close, from an answer."""
 
-    @property
-    def exactly_invertible(self) -> bool:
-        """Whether taking away is exact whatever the values, so that it may be used without being asked for."""
-        if self.inverse is None or self.state is None:
-            return False
-        kinds = [self.state[name] for name in self.state.names] if self.state.names else [self.state.base]
-        return all(kind.kind in "biu" for kind in kinds)
-
 
 def itself(x):
     """The lift or lower of an aggregate whose states are its values."""

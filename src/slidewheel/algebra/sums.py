@@ -63,6 +63,7 @@ def count(column: str | None = None) -> Aggregate:
         _count,
         commutative=True,
         invertible=True,
+        exact_inverse=True,
         skips_nulls=column is not None,
     )
 
@@ -90,11 +91,12 @@ def _lower_wide(s):
     return total
 
 
-def _too_large(total):
-    raise Overflow(f"the sum {total} does not fit in 64 bits; use floats, or shorter windows")
+def _too_large(answer):
+    raise Overflow(f"{answer} does not fit in 64 bits; use floats, or shorter windows")
 
 
-def _lower_any(s):
+def checked(s):
+    """An answer of any type, as long as an integer fits in 64 bits."""
     return s if not isinstance(s, int) or -LIMIT <= s < LIMIT else _too_large(s)
 
 
@@ -122,7 +124,7 @@ def _lower_finite(s):
 
 
 def _lower_finite_any(s):
-    return _lower_any(_lower_finite(s))
+    return checked(_lower_finite(s))
 
 
 @cache
@@ -156,7 +158,7 @@ def _sum(kinds: tuple[str, ...], invertible: bool) -> Monoid:
         name="sum",
         lift=itself,
         combine=_add,
-        lower=itself if floats else _lower_any,
+        lower=itself if floats else checked,
         identity=0.0 if floats else 0,
         state=np.dtype("f8") if floats else None,
         result="f8" if floats else "object",

@@ -73,7 +73,11 @@ def build(monoid, ring, lift, lower, zero, empty, least, slots, make, moved):
     def inside():
         return Memory(states, links, mask), registers
 
-    return insert, evict, query, resize, inside
+    def abandon():
+        nonlocal registers
+        registers = Broken()
+
+    return insert, evict, query, resize, inside, abandon
 """
 
 
@@ -233,7 +237,8 @@ def specialised(algorithm: ModuleType, monoid: Monoid) -> Callable[..., Any]:
     """`build` of SHELL for this algorithm and this aggregate."""
     key = (algorithm, monoid)
     if key not in _builders:
-        scope: dict[str, Any] = {**vars(algorithm), "deque": deque, "Memory": Memory, "settled": settled}
+        names = {"deque": deque, "Memory": Memory, "settled": settled, "Broken": Broken}
+        scope: dict[str, Any] = {**vars(algorithm), **names}
         text = _text(algorithm, monoid, scope)
         exec(compile(text, f"<{monoid.name} by {algorithm.CARD.name}>", "exec"), scope)
         _builders[key] = scope["build"]

@@ -81,6 +81,7 @@ slide, vary = operations(
 DRIVER = "\n@njit(cache=True, **OPTIONS)\n"
 
 _kernels: dict[tuple[Any, ...], "Kernel"] = {}
+_making = threading.Lock()
 
 
 class Kernel:
@@ -156,9 +157,10 @@ def kernel(algorithm: ModuleType, monoid: Monoid, bounds: type | None = None) ->
     With `bounds`, a class of windows/bounds.py, it has the driver roll, else only replay.
     """
     key = (algorithm.CARD.name, monoid, bounds, _outside(monoid))
-    if key not in _kernels:
-        _kernels[key] = Kernel(algorithm, monoid, bounds)
-    return _kernels[key]
+    with _making:
+        if key not in _kernels:
+            _kernels[key] = Kernel(algorithm, monoid, bounds)
+        return _kernels[key]
 
 
 def own_functions(monoid: Monoid) -> dict[str, Callable[..., Any]]:

@@ -258,8 +258,11 @@ def _interpreted(
         pairs = zip(values, columns[1].values(), strict=True)
         null = None if aggregate.positional else any
         values = [None if v is None or (null and a is None) else (v, a) for v, a in pairs]
-    monoid = aggregate.monoid()
+    kinds = [column.kind for column in columns]
+    result = aggregate.monoid(*([] if "O" in kinds else kinds)).result if aggregate.prepare is None else "object"
     live = window(aggregate, algorithm)
+    if not aggregate.skips_nulls:
+        values = [0] * len(values)
     found: list[Any] = []
     given = frame.given
     bounds: Any = frame.bounds
@@ -280,9 +283,10 @@ def _interpreted(
             end += 1
         found.append(live.query() if held >= least else None)
     ok = np.array([answer is not None for answer in found], dtype=bool)
-    if monoid.result in ("i8", "f8"):
+    like = result == "like0" and columns[0].kind != "O"
+    if like or result in ("i8", "f8"):
         numbers = [0 if answer is None else answer for answer in found]
-        return Answers(np.array(numbers, dtype=monoid.result), ok, False)
+        return Answers(np.array(numbers, dtype=columns[0].data.dtype if like else result), ok, like)
     out = np.empty(len(found), dtype=object)
     out[:] = found
     return Answers(out, ok, False)

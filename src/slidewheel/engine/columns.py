@@ -45,17 +45,27 @@ def columns_of(values: Any, aggregate: Aggregate, mask: Any) -> tuple[Column, ..
     if len({len(column) for column in found}) > 1:
         lengths = " and ".join(str(len(column)) for column in found)
         raise InvalidArgument(f"{aggregate.name}: columns of different lengths: {lengths}")
-    if aggregate.arithmetic and not (found[0].dtype.kind in "iuf" or found[0].dtype == object):
+    if aggregate.arity == 2 and len(found) == 1 and not aggregate.positional:
+        raise InvalidArgument(f"{aggregate.name} takes two columns: pass a pair of them, or a table")
+    if aggregate.arithmetic and not _numbers(found[0]):
         raise Unsupported(
             f"{aggregate.name} needs numbers, not {found[0].dtype}; cast the column to an integer or float type first"
         )
     return tuple(found)
 
 
+def _numbers(column: Column) -> bool:
+    if column.dtype != object:
+        return column.dtype.kind in "iuf"
+    return not isinstance(next((v for v in column.data if v is not None), 0), (str, bytes))
+
+
 def _parts(values: Any, aggregate: Aggregate) -> list[Any]:
     names = aggregate.columns
     if _is_table(values):
-        table = values if isinstance(values, Mapping) else _arrow_table(values)
+        # A pandas frame by its own columns: as an Arrow table it would take NaN for null.
+        own = isinstance(values, Mapping) or type(values).__module__.startswith("pandas")
+        table = values if own else _arrow_table(values)
         wanted = [name for name in names if name is not None] or list(_names(table))[:1]
         for name in wanted:
             if name not in _names(table):
@@ -81,7 +91,7 @@ def _arrow_table(values: Any) -> Any:
 
 
 def _names(table: Any) -> list[str]:
-    return list(table) if isinstance(table, Mapping) else list(table.column_names)
+    return list(table.column_names if hasattr(table, "column_names") else table)
 
 
 def _column(values: Any) -> Column:
@@ -138,8 +148,8 @@ def _from_arrow(values: Any) -> Column:
     kind = values.type
     numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
     timely = pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_date(kind)
-    if valid is not None and (numeric or timely):
-        values = values.fill_null(pa.scalar(0).cast(pa.bool_() if pa.types.is_boolean(kind) else pa.int64()).cast(kind))
+    if valid is not None and numeric:
+        values = values.fill_null(False if pa.types.is_boolean(kind) else 0)
     if numeric or timely:
         data = values.to_numpy(zero_copy_only=False)
     else:

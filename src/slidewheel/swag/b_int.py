@@ -12,7 +12,7 @@ CARD = Card(
     paper="Arasu, Widom (VLDB 2004), as told in SlickDeque (EDBT 2018), 2.2",
     amortised="insert 1, evict 0, query 2 log2 n at most",
     worst="insert log2 n, evict 0, query 2 log2 n",
-    space="2n",
+    space="2n states",
     use="comparison, and many different ranges over one window",
     states_per_slot=2,
 )

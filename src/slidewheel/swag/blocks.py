@@ -23,7 +23,7 @@ CARD = Card(
     paper="van Herk (1992); Gil, Werman (1993)",
     amortised="3 combines a row",
     worst="3 combines a row",
-    space="2n",
+    space="4n states",
     use="sw.rolling: the fastest for a finished array",
 )
 

@@ -31,5 +31,5 @@ class Card:
         needs = ", ".join(("associative", *self.needs))
         return (
             f"{self.name}\n  needs      {needs}\n  amortised  {self.amortised}\n  worst      {self.worst}\n"
-            f"  space      {self.space} states\n  use        {self.use}\n  paper      {self.paper}"
+            f"  space      {self.space}\n  use        {self.use}\n  paper      {self.paper}"
         )

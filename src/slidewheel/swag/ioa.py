@@ -1,9 +1,10 @@
 """IOA, the Imperative Okasaki Aggregator (DABA paper, 3.2): FOA with its laziness written out.
 
 Lists live in an arena of cells. Cell c is either forced, with its value and aggregate in states 2c and 2c + 1 and its
-tail in links[4c]; or delayed: links[4c] is DELAYED and links[4c + 1 .. 4c + 3] are L, R and A, the arguments of the
+tail in links[5c]; or delayed: links[5c] is DELAYED and links[5c + 1 .. 5c + 3] are L, R and A, the arguments of the
 suspended `rot`. Forcing a cell overwrites it in place. Cells that nothing points to any more go to a free list, in
-place of the paper's reference counts: rot consumes each cell of L and R once, and evict the head of F.
+place of the paper's reference counts: rot consumes each cell of L and R once, and evict the head of F. The free list
+has a link of its own, links[5c + 4], so that nothing is lost if a combine fails halfway.
 """
 
 from slidewheel.swag.card import Card
@@ -13,12 +14,12 @@ CARD = Card(
     paper="Tangwongsan, Hirzel, Schneider: DABA (DEBS 2017), section 3.2",
     amortised="a constant number of combines",
     worst="insert 4, evict 3, query 1",
-    space="2n, and four links a cell",
+    space="2n states, and five links a cell",
     use="comparison: DABA keeps the same promise without chasing pointers",
     steady=True,
     states_per_slot=2,
-    links_per_slot=4,
-    extra_slots=4,  # the empty list and the delayed cells of one operation
+    links_per_slot=5,
+    extra_slots=5,  # the empty list and the cells of one operation
 )
 
 
@@ -34,52 +35,52 @@ def operations(monoid, ring, jit):
     @jit
     def allocate(links, free, top):
         if free != EMPTY:
-            return free, links[4 * free], top
+            return free, links[5 * free + 4], top
         return top, free, top + 1
 
     @jit
     def release(links, cell, free):
-        links[4 * cell] = free
+        links[5 * cell + 4] = free
         return cell
 
     @jit
     def delay(links, cell, left, right, accumulated):
-        links[4 * cell] = DELAYED
-        links[4 * cell + 1] = left
-        links[4 * cell + 2] = right
-        links[4 * cell + 3] = accumulated
+        links[5 * cell] = DELAYED
+        links[5 * cell + 1] = left
+        links[5 * cell + 2] = right
+        links[5 * cell + 3] = accumulated
 
     @jit
     def force(states, links, cell, free, top):
         """rot(L, R, A) into the cell that stood for it; L and R are forced lists and |R| = |L| + 1."""
-        left, right, accumulated = links[4 * cell + 1], links[4 * cell + 2], links[4 * cell + 3]
+        left, right, accumulated = links[5 * cell + 1], links[5 * cell + 2], links[5 * cell + 3]
         sum_a = agg(states, accumulated)
         newest = load(states, 2 * right)
         one_more = combine(newest, sum_a)
         if left == EMPTY:
             store(states, 2 * cell, newest)
             store(states, 2 * cell + 1, one_more)
-            links[4 * cell] = accumulated
+            links[5 * cell] = accumulated
             return release(links, right, free), top
         everything = combine(combine(load(states, 2 * left + 1), load(states, 2 * right + 1)), sum_a)
-        rest_left, rest_right = links[4 * left], links[4 * right]
+        rest_left, rest_right = links[5 * left], links[5 * right]
         reversed_one, free, top = allocate(links, free, top)
         store(states, 2 * reversed_one, newest)
         store(states, 2 * reversed_one + 1, one_more)
-        links[4 * reversed_one] = accumulated
+        links[5 * reversed_one] = accumulated
         store(states, 2 * cell, load(states, 2 * left))
         store(states, 2 * cell + 1, everything)
         free = release(links, right, release(links, left, free))
         suspended, free, top = allocate(links, free, top)
         delay(links, suspended, rest_left, rest_right, reversed_one)
-        links[4 * cell] = suspended
+        links[5 * cell] = suspended
         return free, top
 
     @jit
     def advance(states, links, cell, free, top):
         """tail(cell), with the tail forced."""
-        rest = links[4 * cell]
-        if rest != EMPTY and links[4 * rest] == DELAYED:
+        rest = links[5 * cell]
+        if rest != EMPTY and links[5 * rest] == DELAYED:
             free, top = force(states, links, rest, free, top)
         return rest, free, top
 
@@ -106,17 +107,18 @@ def operations(monoid, ring, jit):
         cell, free, top = allocate(links, free, top)
         store(states, 2 * cell, v)
         store(states, 2 * cell + 1, total)
-        links[4 * cell] = B
+        links[5 * cell] = B
         return makeq(states, links, front, end + 1, F, N, cell, free, top)
 
     @jit
     def evict(states, links, mask, registers):
         front, end, F, N, B, free, top = registers
         rest, free, top = advance(states, links, F, free, top)
-        free = release(links, F, free)
-        if N == F:  # tail(N) is tail(F), and the cell it would be read from is free now
-            return front + 1, end, rest, rest, B, free, top
-        return makeq(states, links, front + 1, end, rest, N, B, free, top)
+        if N == F:  # tail(N) is tail(F), which is forced now
+            return front + 1, end, rest, rest, B, release(links, F, free), top
+        front, end, rest, N, B, free, top = makeq(states, links, front + 1, end, rest, N, B, free, top)
+        # Last, so that no cell of the old list is written to before all combines are done.
+        return front, end, rest, N, B, release(links, F, free), top
 
     @jit
     def query(states, links, mask, registers):

@@ -11,7 +11,7 @@ CARD = Card(
     paper="Tangwongsan, Hirzel, Schneider: DABA (DEBS 2017), figure 3",
     amortised="n - 1 combines a query",
     worst="n - 1 combines a query",
-    space="n",
+    space="n states",
     use="a handful of items, or as a reference",
     states_per_slot=1,
 )

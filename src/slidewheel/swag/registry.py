@@ -98,7 +98,7 @@ def choose(aggregate: Aggregate, *, steady: bool = False) -> tuple[str, str]:
     From `make bench` (suite `one_by_one`): subtraction is fastest where it is exact, then SlickDeque for selective
     aggregates, then Two-Stacks Lite; DABA Lite is the fastest whose every single operation is short.
     """
-    if aggregate.monoid().exactly_invertible:
+    if aggregate.exact_inverse:
         return "subtract_on_evict", "it has an exact inverse: 2 combines a slide, always"
     if steady:
         return "daba_lite", "no operation may be slow: at most 3 combines each"

@@ -13,8 +13,9 @@ CARD = Card(
     needs=("inverse",),
     amortised="2 combines a slide",
     worst="2 combines a slide",
-    space="n + 1",
+    space="n + 1 states",
     use="counts and sums of integers: nothing is faster, and integers do not drift",
+    steady=True,
     states_per_slot=1,
 )
 

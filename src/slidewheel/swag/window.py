@@ -1,5 +1,6 @@
 """One window, used one item at a time: insert, evict, query."""
 
+import contextlib
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -39,7 +40,7 @@ class Window:
 
     def reserve(self, items: int) -> None:
         """Make room for this many items now."""
-        if items > self._inside()[0].mask + 1:
+        if _whole("reserve", items) > self._inside()[0].mask + 1:
             self._resize(_slots(items))
 
     def __repr__(self) -> str:
@@ -78,8 +79,14 @@ def window(
     registry.require(module.CARD, aggregate)
     made = Window()
     made.aggregate, made.algorithm, made.reason = aggregate, algorithm, reason
-    _fill(made, module, aggregate, capacity)
+    _fill(made, module, aggregate, _whole("capacity", capacity))
     return made
+
+
+def _whole(name: str, items: Any) -> int:
+    if isinstance(items, bool) or not isinstance(items, int) or items < 1:
+        raise InvalidArgument(f"{name} takes a number of items, 1 or more, not {items!r}")
+    return items
 
 
 def _slots(items: int) -> int:
@@ -112,13 +119,13 @@ def _fill(made: Window, module: Any, aggregate: Aggregate, capacity: int) -> Non
         make,
         module.resize,
     )
-    made.insert, made.evict, made.query, made._resize, made._inside = operations
+    made.insert, made.evict, made.query, made._resize, made._inside, abandon = operations
     if monoid.arity == 2:
         made.insert = _pairs(made)
     if not aggregate.skips_nulls:
         made.insert = _counting_nulls(made)
     if card.shrinks:
-        made.insert, made.evict = _rebuilding(made), _shrinking(made)
+        made.insert, made.evict = _rebuilding(made, abandon), _shrinking(made)
 
 
 def _pairs(made: Window) -> Callable[..., None]:
@@ -144,7 +151,7 @@ def _counting_nulls(made: Window) -> Callable[..., None]:
     return lambda value: insert(0 if value is None else value)
 
 
-def _rebuilding(made: Window) -> Callable[..., None]:
+def _rebuilding(made: Window, abandon: Callable[[], None]) -> Callable[..., None]:
     """insert that puts its tree in order again if a combine fails on the way up."""
     insert, inside, resize = made.insert, made._inside, made._resize
 
@@ -152,7 +159,10 @@ def _rebuilding(made: Window) -> Callable[..., None]:
         try:
             insert(*value)
         except Exception:
-            resize(inside()[0].mask + 1)
+            try:
+                resize(inside()[0].mask + 1)
+            except BaseException:
+                abandon()
             raise
 
     return insert_or_rebuild
@@ -167,6 +177,7 @@ def _shrinking(made: Window) -> Callable[[], None]:
         memory, registers = inside()
         slots = memory.mask + 1
         if slots > SMALLEST and registers[1] - registers[0] < slots // 4:
-            resize(slots // 2)
+            with contextlib.suppress(Exception):  # a combine that fails: then not now
+                resize(slots // 2)
 
     return evict_and_shrink
