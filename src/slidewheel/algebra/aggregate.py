@@ -48,6 +48,10 @@ class Aggregate:
         return max(1, len(self.columns))
 
     @property
+    def built_in(self) -> bool:
+        return self.monoid().combine.__module__.startswith("slidewheel.")
+
+    @property
     def output(self) -> str:
         """The name of the output column."""
         return self.named or "_".join([self.name, *(c for c in self.columns if c is not None)])

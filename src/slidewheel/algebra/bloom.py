@@ -3,6 +3,7 @@
 import hashlib
 import math
 import struct
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -11,12 +12,17 @@ import numpy as np
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.algebra.monoid import Monoid
 from slidewheel.errors import InvalidArgument
+from slidewheel.times import instant
 
 _WORD = 2**64 - 1
 
 
 def hash64(value: Any) -> int:
     """A 64-bit hash that is the same in every process; numbers that are equal hash alike."""
+    if isinstance(value, (datetime, np.datetime64)):
+        value = instant(value)
+    elif isinstance(value, (timedelta, np.timedelta64)):
+        value = int(np.timedelta64(value, "us").astype(np.int64))
     if isinstance(value, (float, np.floating)):
         number = float(value)
         if number.is_integer() and abs(number) < 2**63:
@@ -38,7 +44,9 @@ def _mix(x: int) -> int:
 
 
 def hash_column(values: Any) -> Any:
-    """hash64 of every value of an array, as int64."""
+    """hash64 of every value of an array, as int64; times are given in microseconds."""
+    if values.dtype.kind in "mM":
+        values = values.view(np.int64)
     if values.dtype.kind not in "iub":
         return np.array([hash64(v) for v in values.tolist()], dtype=np.uint64).view(np.int64)
     x = values.astype(np.int64).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
@@ -123,7 +131,6 @@ def _compiled(bits: int, hashes: int) -> Monoid:
         lower=lower,
         identity=0,
         state=np.dtype(("u8", (words,))),
-        result="words",
         commutative=True,
     )
 

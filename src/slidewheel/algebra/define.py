@@ -106,16 +106,24 @@ def _plain(value: Any) -> Any:
 
 
 def _arity(name: str, lift: Any) -> int:
-    count = len(inspect.signature(lift).parameters)
+    count = _required(lift)
     if count not in (1, 2):
         raise InvalidAggregate(f"{name}.lift takes the values of one or two columns, not {count} arguments (no self)")
     return count
 
 
+def _required(function: Any) -> int:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError as error:
+        raise InvalidAggregate(f"{function!r} does not say what it takes; write it as a def statement") from error
+    return sum(parameter.default is inspect.Parameter.empty for parameter in parameters)
+
+
 def _check_arguments(name: str, key: str, function: Any, count: int) -> None:
     if not callable(function):
         raise InvalidAggregate(f"{name}.{key} must be a function")
-    found = len(inspect.signature(function).parameters)
+    found = _required(function)
     if found != count:
         raise InvalidAggregate(f"{name}.{key} takes {count} argument(s), not {found}; functions here have no self")
 
@@ -135,14 +143,20 @@ def _dtype(name: str, state: StateSpec) -> np.dtype[Any] | None:
     except TypeError as error:
         raise InvalidAggregate(f"{name}: {state!r} is not a state: {error}; use numpy types or state=object") from error
     kinds = [dtype[field] for field in dtype.names] if dtype.names else [dtype.base]
-    if not kinds or any(kind.kind not in "biuf" or kind.itemsize > 8 for kind in kinds):
+    if not kinds or any(kind.kind not in "biuf" or kind.itemsize > 8 or kind == np.float16 for kind in kinds):
         raise InvalidAggregate(f"{name}: a state holds numbers of at most 64 bits; for anything else use state=object")
-    return dtype
+    if len(dtype.shape) > 1:
+        raise InvalidAggregate(f"{name}: a state that is an array has one dimension, not {len(dtype.shape)}")
+    return dtype.newbyteorder("=")
 
 
 def _check_identity(name: str, dtype: np.dtype[Any], identity: Any) -> None:
-    if dtype.names is None:
+    if dtype.shape:
+        if np.shape(identity) not in ((), dtype.shape):
+            raise InvalidAggregate(f"{name}: identity has the shape {np.shape(identity)}, but the state {dtype.shape}")
         values = [("the state", dtype.base, value) for value in np.ravel(identity).tolist()]
+    elif dtype.names is None:
+        values = [("the state", dtype, identity)]
     else:
         fields = dtype.names
         if not isinstance(identity, tuple) or len(identity) != len(fields):

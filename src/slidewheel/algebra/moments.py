@@ -79,13 +79,15 @@ def _subtract_finite_moments(a, b):
 
 
 def _lower_moments(ddof: int, root: bool) -> tuple[Any, Any, Any]:
-    """lower for the three forms of the state. M2 - M2 + M2 is M2, or NaN where M2 is infinite: as in Spark, a window
-    with an infinity has no variance. In the graded form, 1 / (n - ddof) is computed once for all full windows.
+    """lower for the three forms of the state.
+
+    As in Spark, a window with an infinity has no variance: M2 is NaN then, but in the graded form it may be infinite,
+    and M2 - M2 + M2 makes NaN of that. There, 1 / (n - ddof) is computed once for all full windows.
     """
     if root:
 
         def lower(s):
-            return math.sqrt((s[3] - s[3] + s[3]) / (s[0] - ddof)) if s[0] > ddof else math.nan
+            return math.sqrt(s[3] / (s[0] - ddof)) if s[0] > ddof else math.nan
 
         def lower_graded(s, n):
             return math.sqrt((s[1] - s[1] + s[1]) * (1.0 / (n - ddof)))
@@ -96,7 +98,7 @@ def _lower_moments(ddof: int, root: bool) -> tuple[Any, Any, Any]:
     else:
 
         def lower(s):
-            return (s[3] - s[3] + s[3]) / (s[0] - ddof) if s[0] > ddof else math.nan
+            return s[3] / (s[0] - ddof) if s[0] > ddof else math.nan
 
         def lower_graded(s, n):
             return (s[1] - s[1] + s[1]) * (1.0 / (n - ddof))

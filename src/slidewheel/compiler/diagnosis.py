@@ -40,7 +40,8 @@ def explained(monoid: Monoid, columns: tuple[Any, ...], error: Exception) -> Com
             reason, where = _reason(own), _where(own, function)
             return CompileError(f"{monoid.name}.{name} can't be compiled ({where}): {reason}\n{ADVICE}")
         returned = compiled.overloads[types].signature.return_type
-        if name == "lower" and not isinstance(returned, numba.types.Number | numba.types.Boolean):
+        answers = (numba.types.Number, numba.types.Boolean, numba.types.Array)
+        if name == "lower" and not isinstance(returned, answers):
             where = f"{_file(function)}, line {function.__code__.co_firstlineno}"
             return CompileError(
                 f"{monoid.name}.lower ({where}) returns {returned}, but an answer is one number. Return one, or "

@@ -46,8 +46,15 @@ def _cast(kind: State, value: str) -> str:
     return f"np.{kind.name}({value} | 0)" if kind.kind in "iu" else f"np.{kind.name}({value})"
 
 
+PUT = """
+@jit
+def put(out, i, v):
+    out[np.uint64(i)] = v
+"""
+
+
 def source(state: State, identity: Any) -> str:
-    """Text of load, store, identity, same and put (a state that is an array is its own answer)."""
+    """Text of load, store, identity, same and put."""
     if is_array(state):
         words = state.shape[0]
         return f"""
@@ -63,14 +70,12 @@ def store(states, i, v):
 
 @jit
 def identity():
-    return np.full({words}, {_constant(state.base, np.ravel(identity)[0])})
+    return {_array_constant(state, identity)}
 
 @jit
 def same(a, b):
     return np.all(a == b)
-
-put = store
-"""
+{PUT}"""
     if is_record(state):
         fields = [(name, state[name]) for name in state.names or ()]
         loaded = ", ".join(f"slot.{name}" for name, _ in fields)
@@ -97,11 +102,14 @@ def identity():
 @jit
 def same(a, b):
     return {equal}
+{PUT}"""
 
-@jit
-def put(out, i, v):
-    out[np.uint64(i)] = v
-"""
+
+def _array_constant(state: State, identity: Any) -> str:
+    places = np.broadcast_to(np.asarray(identity), state.shape).tolist()
+    if len(set(places)) == 1:
+        return f"np.full({len(places)}, {_constant(state.base, places[0])})"
+    return f"np.array([{', '.join(_constant(state.base, place) for place in places)}])"
 
 
 def _equal(a: str, b: str) -> str:

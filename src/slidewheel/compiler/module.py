@@ -10,12 +10,14 @@ import importlib.util
 import os
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from types import ModuleType
 
 from slidewheel._version import __version__
 
 _counter = iter(range(sys.maxsize))
+_loading = threading.Lock()
 
 
 def cache_directory() -> Path:
@@ -23,8 +25,11 @@ def cache_directory() -> Path:
     chosen = os.environ.get("SLIDEWHEEL_CACHE_DIR")
     if chosen:
         return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "slidewheel"
+    try:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError as error:  # a user without a home
+        raise OSError(str(error)) from None
+    return base / "slidewheel"
 
 
 def fingerprint(text: str) -> str:
@@ -37,8 +42,11 @@ def fingerprint(text: str) -> str:
 def load(text: str, label: str) -> ModuleType:
     """The module with this text, from memory, from disk, or written now. Raises OSError where it can't be kept."""
     name = f"slidewheel_generated_{label}_{fingerprint(text)}"
-    if name in sys.modules:
-        return sys.modules[name]
+    with _loading:  # nobody may see a module that is only half there
+        return sys.modules.get(name) or _load(name, text)
+
+
+def _load(name: str, text: str) -> ModuleType:
     directory = cache_directory()
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / f"{name}.py"

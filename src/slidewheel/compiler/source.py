@@ -6,7 +6,9 @@ could change without the text changing, and then the function has no text here (
 """
 
 import ast
+import builtins
 import copy
+import dis
 import inspect
 import math
 from collections.abc import Callable, Iterator
@@ -32,19 +34,27 @@ class Text:
 
 
 def surroundings(function: Callable[..., Any]) -> dict[str, Any]:
-    """What the function reads from outside, by name, as it is now."""
+    """What the function reads from outside, by name, as it is now; builtins left out."""
     if not isinstance(function, FunctionType):
         raise NoText(f"{function!r} is not a Python function")
-    seen = inspect.getclosurevars(function)
-    if seen.unbound - _attributes(function.__code__):
-        raise NoText(f"{function.__name__} uses unknown names")
-    return {**seen.nonlocals, **seen.globals}
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    found = {}
+    try:
+        found = {name: cell.cell_contents for name, cell in cells}
+    except ValueError:
+        raise NoText(f"{function.__name__} reads a variable that has no value yet") from None
+    for name in _globals(function.__code__):
+        if name in function.__globals__:
+            found[name] = function.__globals__[name]
+        elif not hasattr(builtins, name):
+            raise NoText(f"{function.__name__} reads {name}, which is not defined")
+    return found
 
 
-def _attributes(code: CodeType) -> set[str]:
-    # getclosurevars also lists attribute names (math.log gives "log") as unbound
-    nested = [c for c in code.co_consts if isinstance(c, CodeType)]
-    return set(code.co_names).union(*(_attributes(c) for c in nested)) if nested else set(code.co_names)
+def _globals(code: CodeType) -> set[str]:
+    """The names that the code loads from its module: not attributes, which the code object keeps in the same list."""
+    own = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return own.union(*(_globals(c) for c in code.co_consts if isinstance(c, CodeType)))
 
 
 def text_of(function: Callable[..., Any], name: str) -> Text:
@@ -53,7 +63,7 @@ def text_of(function: Callable[..., Any], name: str) -> Text:
     for outside, value in surroundings(function).items():
         if inspect.ismodule(value) and value in MODULES:
             imports.add(f"import {MODULES[value]} as {outside}")
-        elif isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
+        elif type(value) in (bool, int, float):
             constants[outside] = repr(value) if not isinstance(value, float) else f"float({str(value)!r})"
         else:
             raise NoText(f"{function.__name__} reads {outside}, which is not a plain number")
@@ -69,15 +79,17 @@ def definition(function: Callable[..., Any]) -> ast.FunctionDef:
         tree, compiled = _parsed("".join(inspect.findsource(function)[0]))
     except (OSError, TypeError, SyntaxError) as error:
         raise NoText(f"the source of {function.__name__} is not at hand") from error
-    nodes = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and _first_line(n) == code.co_firstlineno]
+    nodes = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and _place(n) == _place_of(code)]
     # The file may have been edited after it was imported: what it compiles to now must be what runs.
     if len(nodes) != 1 or _facts(code) not in map(_facts, _all_code(compiled)):
         raise NoText(f"the source of {function.__name__} is not what was loaded")
     node = copy.deepcopy(nodes[0])
     node.decorator_list = []
     node.returns = None
-    for argument in node.args.args:
-        argument.annotation = None
+    arguments = node.args
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+        if argument is not None:
+            argument.annotation = None
     return node
 
 
@@ -87,8 +99,12 @@ def _parsed(text: str) -> tuple[ast.Module, CodeType]:
     return tree, compile(tree, "<source>", "exec", dont_inherit=True)
 
 
-def _first_line(node: ast.FunctionDef) -> int:
-    return node.decorator_list[0].lineno if node.decorator_list else node.lineno
+def _place(node: ast.FunctionDef) -> tuple[str, int]:
+    return node.name, node.decorator_list[0].lineno if node.decorator_list else node.lineno
+
+
+def _place_of(code: CodeType) -> tuple[str, int]:
+    return code.co_name, code.co_firstlineno
 
 
 def _all_code(code: CodeType) -> Iterator[CodeType]:
@@ -117,10 +133,17 @@ class _Returns(ast.NodeTransformer):
     def __init__(self, text: str) -> None:
         self.text = text
 
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        return node  # a function inside returns to its own caller
+
     def visit_Return(self, node: ast.Return) -> Any:
         return Rename({"VALUE": node.value or ast.Constant(None)}).visit(ast.parse(self.text)).body
 
 
 def returning(function: ast.FunctionDef, text: str) -> ast.FunctionDef:
     """The function with these statements, in which VALUE stands for what it returns, at every return."""
-    return ast.fix_missing_locations(_Returns(text).visit(copy.deepcopy(function)))  # type: ignore[no-any-return]
+    made = copy.deepcopy(function)
+    transformer = _Returns(text)
+    statements = [transformer.visit(statement) for statement in made.body]
+    made.body = [s for part in statements for s in (part if isinstance(part, list) else [part])]
+    return ast.fix_missing_locations(made)

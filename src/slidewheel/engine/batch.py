@@ -9,13 +9,14 @@ import numpy as np
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.algebra.monoid import Monoid
 from slidewheel.engine.columns import Array, Column
-from slidewheel.errors import InvalidTime
+from slidewheel.errors import InvalidTime, Unsupported
 from slidewheel.swag import registry
 from slidewheel.swag.window import window
 from slidewheel.windows.bounds import ByCount, ByTime, earliest_row, likely_length, time_frame
 
 FEWEST_DIGITS = 1e-5
 """A spread that is smaller than this part of the values would lose more than five digits in a graded form."""
+SAFE_TO_SQUARE = 1e150
 ENOUGH_FOR_TWO = 1 << 17
 """Rows from which a second thread pays."""
 
@@ -54,7 +55,7 @@ class TimeFrame:
 
     @property
     def given(self) -> tuple[Any, ...]:
-        return time_frame(_read_only(self.times), self.span, self.closed)
+        return time_frame(read_only(self.times), self.span, self.closed)
 
     def likely_length(self) -> int:
         return likely_length(self.times, self.span)
@@ -79,11 +80,13 @@ def answers(aggregate: Aggregate, columns: tuple[Column, ...], frame: Frame, lea
     data = tuple(column.data for column in columns)
     kinds = tuple(column.kind for column in columns)
     if aggregate.prepare is not None:
-        data, kinds = (_read_only(aggregate.prepare(data[0])),), ("hash",)
+        data, kinds = (read_only(aggregate.prepare(columns[0].as_given())),), ("hash",)
     chosen = choose(aggregate, kinds, algorithm)
     card = registry.BLOCKS.CARD if chosen == "blocks" else registry.algorithm(chosen).CARD
     monoid = aggregate.monoid(*kinds, invertible="inverse" in card.needs)
     if monoid.state is None or "O" in kinds or not card.compiled:
+        if chosen == "blocks":
+            raise Unsupported(f"blocks is compiled, and {aggregate.name} of these values is not; use algorithm='auto'")
         return _interpreted(aggregate, columns, frame, least, chosen)
     valid = _all_valid(columns) if aggregate.skips_nulls else None
     batch = _Batch(data, valid, frame, max(least, monoid.least), monoid)
@@ -116,8 +119,8 @@ class _Batch:
             return self._blocks(self.monoid)
         out, ok = self._blocks(graded)
         if graded.spread is not None:
-            complete = out[self.least - 1 :]
-            if graded.spread(_smallest_positive(complete)) < FEWEST_DIGITS * _largest_finite(self.columns[0]):
+            smallest, largest = _smallest_positive(out[self.least - 1 :]), _largest_finite(self.columns[0])
+            if graded.spread(smallest) < FEWEST_DIGITS * largest or largest > SAFE_TO_SQUARE:
                 return self._blocks(self.monoid)
         return out, ok
 
@@ -129,9 +132,10 @@ class _Batch:
         kernel = kernels.kernel(registry.BLOCKS, form)
         out = self._room(kernel)
         ok = None if self.valid is None else np.empty(rows, dtype=bool)
-        if length > 0 and rows > 0:
+        asked = rows - shift  # the last answers would be moved out of sight
+        if length >= max(self.least, 1) and asked > 0:
             inverses = _inverses(length) if form.graded_form else np.zeros(1)
-            parts = _halves(rows, length) if 4 * length <= rows else [(0, rows)]
+            parts = _halves(asked, length) if 4 * length <= asked else [(0, asked)]
 
             def run(part: tuple[int, int]) -> None:
                 scratch = np.empty((4, length), dtype=form.state)
@@ -190,12 +194,17 @@ class _Batch:
 
     def _room(self, kernel: Any) -> Array:
         """Where the answers go."""
-        state, result = self.monoid.state, self.monoid.result
-        if state is not None and state.shape:
-            return np.zeros((self.frame.rows, *state.shape), dtype=state.base)
-        if result == "":
-            return np.empty(self.frame.rows, dtype=kernel.result_dtype(self.columns))
-        return np.empty(self.frame.rows, dtype=self.columns[0].dtype if result == "like0" else result)
+        rows, result = self.frame.rows, self.monoid.result
+        if result == "like0":
+            return np.empty(rows, dtype=self.columns[0].dtype)
+        if result != "":
+            return np.empty(rows, dtype=result)
+        columns, row = self.columns, 0 if self.valid is None else int(np.argmax(self.valid))
+        if rows == 0 or (self.valid is not None and not self.valid.any()):  # no row to try it with
+            columns, row = tuple(np.ones(1, dtype=c.dtype) for c in columns), 0
+            columns = tuple(map(read_only, columns))
+        dtype, shape = kernel.answer_like(columns, row)
+        return np.zeros((rows, *shape), dtype=dtype)
 
 
 def _inverses(length: int) -> Array:
@@ -240,10 +249,10 @@ def out_of_order(row: int) -> InvalidTime:
 
 def _all_valid(columns: tuple[Column, ...]) -> Array | None:
     masks = [column.valid for column in columns if column.valid is not None]
-    return None if not masks else _read_only(np.logical_and.reduce(masks))
+    return None if not masks else read_only(np.logical_and.reduce(masks))
 
 
-def _read_only(values: Array) -> Array:
+def read_only(values: Array) -> Array:
     values = values.view()
     values.flags.writeable = False
     return values
@@ -253,13 +262,14 @@ def _interpreted(
     aggregate: Aggregate, columns: tuple[Column, ...], frame: Frame, least: int, algorithm: str
 ) -> Answers:
     """For states or values that are Python objects."""
-    values: list[Any] = columns[0].values()
+    kinds = [column.kind for column in columns]
+    result = aggregate.monoid(*([] if "O" in kinds else kinds)).result if aggregate.prepare is None else "object"
+    like = result == "like0" and columns[0].kind != "O"
+    values: list[Any] = columns[0].values(plain=like)
     if len(columns) == 2:
         pairs = zip(values, columns[1].values(), strict=True)
         null = None if aggregate.positional else any
         values = [None if v is None or (null and a is None) else (v, a) for v, a in pairs]
-    kinds = [column.kind for column in columns]
-    result = aggregate.monoid(*([] if "O" in kinds else kinds)).result if aggregate.prepare is None else "object"
     live = window(aggregate, algorithm)
     if not aggregate.skips_nulls:
         values = [0] * len(values)
@@ -277,13 +287,17 @@ def _interpreted(
         while front == end and end < frame.rows and bounds.enters(given, end, i) and bounds.leaves(given, end, i):
             front += 1
             end += 1
-        while end < frame.rows and bounds.enters(given, end, i):
-            live.insert(values[end])
-            held += values[end] is not None
-            end += 1
-        found.append(live.query() if held >= least else None)
+        try:
+            while end < frame.rows and bounds.enters(given, end, i):
+                live.insert(values[end])
+                held += values[end] is not None
+                end += 1
+            found.append(live.query() if held >= least else None)
+        except TypeError as error:
+            if not aggregate.built_in:
+                raise
+            raise Unsupported(f"{aggregate.name} can't take the values up to row {end}: {error}") from None
     ok = np.array([answer is not None for answer in found], dtype=bool)
-    like = result == "like0" and columns[0].kind != "O"
     if like or result in ("i8", "f8"):
         numbers = [0 if answer is None else answer for answer in found]
         return Answers(np.array(numbers, dtype=columns[0].data.dtype if like else result), ok, like)

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -27,14 +29,20 @@ class Column:
     def __len__(self) -> int:
         return len(self.data)
 
-    def values(self) -> list[Any]:
-        """As Python values, None where there is none."""
-        plain = self.data.tolist() if self.dtype.kind not in "mM" else self.data.view(self.dtype).tolist()
-        if self.dtype.kind == "b":
-            plain = [bool(v) for v in plain]
+    def as_given(self) -> Array:
+        """In the type that the user passed, times as microseconds."""
+        if self.dtype.kind not in "mM":
+            return self.data
+        return self.data.view(self.dtype.newbyteorder("=")).astype(f"{self.dtype.kind}8[us]")
+
+    def values(self, plain: bool = False) -> list[Any]:
+        """As Python values, None where there is none. `plain` leaves times the integers that they are inside."""
+        found = self.data.tolist() if plain else self.as_given().tolist()
+        if self.dtype.kind == "b" and not plain:
+            found = [bool(v) for v in found]
         if self.valid is None:
-            return plain  # type: ignore[no-any-return]
-        return [v if ok else None for v, ok in zip(plain, self.valid.tolist(), strict=True)]
+            return found  # type: ignore[no-any-return]
+        return [v if ok else None for v, ok in zip(found, self.valid.tolist(), strict=True)]
 
 
 def columns_of(values: Any, aggregate: Aggregate, mask: Any) -> tuple[Column, ...]:
@@ -57,7 +65,8 @@ def columns_of(values: Any, aggregate: Aggregate, mask: Any) -> tuple[Column, ..
 def _numbers(column: Column) -> bool:
     if column.dtype != object:
         return column.dtype.kind in "iuf"
-    return not isinstance(next((v for v in column.data if v is not None), 0), (str, bytes))
+    some = next((v for v in column.data if v is not None), 0)
+    return isinstance(some, (Number, Decimal)) and not isinstance(some, bool)
 
 
 def _parts(values: Any, aggregate: Aggregate) -> list[Any]:
@@ -67,6 +76,8 @@ def _parts(values: Any, aggregate: Aggregate) -> list[Any]:
         own = isinstance(values, Mapping) or type(values).__module__.startswith("pandas")
         table = values if own else _arrow_table(values)
         wanted = [name for name in names if name is not None] or list(_names(table))[:1]
+        if not wanted:
+            raise InvalidArgument(f"{aggregate.name}: the table has no columns")
         for name in wanted:
             if name not in _names(table):
                 raise InvalidArgument(f"{aggregate.name}: no column {name!r}; there are {', '.join(_names(table))}")
@@ -123,7 +134,9 @@ def _array(values: list[Any]) -> Array:
     if simple:
         try:
             found = np.asarray(values) if values else np.empty(0)
-            if found.dtype.kind in "biufmM" and found.dtype != np.uint64:
+            # numpy makes floats of integers that have no common type
+            exact = found.dtype.kind != "f" or any(isinstance(v, (float, np.floating)) for v in values)
+            if found.dtype.kind in "biufmM" and found.dtype != np.uint64 and exact:
                 return found
         except (OverflowError, ValueError):
             pass
@@ -143,7 +156,7 @@ def _from_arrow(values: Any) -> Column:
     if isinstance(values, pa.ChunkedArray):  # combine_chunks of no chunks
         values = pa.array([], values.type)
     if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
+        values = pa.array(values.to_pylist(), type=values.type.value_type)
     valid = None if values.null_count == 0 else pc.is_valid(values).to_numpy(zero_copy_only=False)
     kind = values.type
     numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
@@ -167,7 +180,7 @@ def _from_numpy(values: Array) -> Column:
     if dtype.kind in "mM":
         missing = np.isnat(values)
         valid = None if not missing.any() else ~missing
-        data = np.ascontiguousarray(values).view(np.int64)
+        data = np.ascontiguousarray(values, dtype=dtype.newbyteorder("=")).view(np.int64)
     elif dtype == np.uint64:
         if len(values) and values.max() > np.iinfo(np.int64).max:
             raise Unsupported("values above 2**63 - 1 do not fit in a signed 64-bit integer; cast to float64")

@@ -54,7 +54,7 @@ def rolling(
     columns = columns_of(values, aggregate, mask)
     frame = _frame(len(columns[0]), size, over, times, closed)
     least = _whole("min_count", 0 if min_count is None else min_count, at_least=0)
-    if isinstance(size, int) and least > size:
+    if size is not None and least > size + (closed == "both"):
         raise InvalidArgument(f"min_count={least} can't be reached in a window of size={size}")
     if not aggregate.positional:
         found = answers(aggregate, columns, frame, least, algorithm)
@@ -97,7 +97,7 @@ def _whole(name: str, value: Any, at_least: int) -> int:
 def _with_nulls(values: Array, ok: Array | None, dtype: np.dtype[Any]) -> Array:
     """The answers in their final type, with nulls in the way of that type."""
     if dtype.kind in "mM":
-        values = values.astype(np.int64).view(dtype)
+        values = values.astype(np.int64).view(dtype.newbyteorder("=")).astype(dtype)
     elif dtype.kind not in "USOT":
         values = values.astype(dtype, copy=False)
     if ok is None or ok.all():
@@ -109,7 +109,8 @@ def _with_nulls(values: Array, ok: Array | None, dtype: np.dtype[Any]) -> Array:
     elif values.dtype == object:
         values[~ok] = None
     else:
-        return np.ma.MaskedArray(values, mask=~ok)
+        hidden = (~ok).reshape(-1, *[1] * (values.ndim - 1))
+        return np.ma.MaskedArray(values, mask=np.broadcast_to(hidden, values.shape))
     return values
 
 

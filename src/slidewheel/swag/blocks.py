@@ -81,7 +81,8 @@ def operations(monoid, ring, bounds, jit):
             prefix = identity()
             for i in range(min(w, hi)):
                 prefix = join(prefix, item(columns, valid, i), i, 1, inverses[np.uint64(i + 1)])
-                answer(ok, i, prefix, i + 1, out)
+                if valid is not None or i + 1 >= least:
+                    answer(ok, i, prefix, i + 1, out)
             a = w
         if a >= hi:
             return

@@ -39,8 +39,9 @@ class ByTime:
     @staticmethod
     def leaves(frame, row, i):
         times, reach, peers = frame
-        # Unsigned: row i is not the earlier one, and the distance of two int64 fits only there.
-        return np.uint64(times[np.uint64(i)]) - np.uint64(times[np.uint64(row)]) > reach
+        now = times[np.uint64(i)]
+        # now - reach, unless that is earlier than any int64
+        return now >= -9223372036854775807 - 1 + reach and times[np.uint64(row)] < now - reach
 
     @staticmethod
     def enters(frame, row, i):
@@ -55,10 +56,10 @@ class ByTime:
         return i == 0 or times[np.uint64(i - 1)] <= times[np.uint64(i)]
 
 
-def time_frame(times: Rows, span: int, closed: str) -> tuple[Rows, np.uint64, bool]:
+def time_frame(times: Rows, span: int, closed: str) -> tuple[Rows, int, bool]:
     """The frame of ByTime for windows of the last `span` microseconds, closed at one end, both or neither."""
     reach = span if closed in ("left", "both") else span - 1
-    return times, np.uint64(reach), closed in ("right", "both")
+    return times, reach, closed in ("right", "both")
 
 
 def earliest_row(times: Rows, reach: int, row: int) -> int:
