@@ -162,7 +162,6 @@ STATES = {
     "complex": "c16",
     "half": "f2",
     "too wide": "f16",
-    "big-endian": ">f8",
     "an object": {"a": "O"},
     "no fields": {},
     "a keyword": {"class": "f8"},

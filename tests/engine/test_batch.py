@@ -170,8 +170,8 @@ def test_two_threads_give_the_same_bits_for_fixed_windows(monkeypatch, threads, 
             def call(values=values, size=size, closed=closed, mask=mask):
                 return sw.rolling(values, getattr(sw, name)(), size=size, closed=closed, mask=mask)
 
-            if size == 1 and closed == "neither":
-                continue  # windows of no rows
+            if size == 1 and (closed == "neither" or name == "std"):
+                continue  # windows too short for any answer
             one, two = in_one_and_two(monkeypatch, threads, call)
             np.testing.assert_array_equal(np.ma.getmaskarray(one), np.ma.getmaskarray(two))
             assert np.ma.filled(one, 0).tobytes() == np.ma.filled(two, 0).tobytes()

@@ -131,7 +131,7 @@ class _Batch:
         assert form.state is not None
         kernel = kernels.kernel(registry.BLOCKS, form)
         out = self._room(kernel)
-        ok = None if self.valid is None else np.empty(rows, dtype=bool)
+        ok = None if self.valid is None else np.zeros(rows, dtype=bool)
         asked = rows - shift  # the last answers would be moved out of sight
         if length >= max(self.least, 1) and asked > 0:
             inverses = _inverses(length) if form.graded_form else np.zeros(1)
