@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from slidewheel.algebra.aggregate import Aggregate
-from slidewheel.algebra.monoid import Monoid
+from slidewheel.algebra.monoid import Function, Monoid
 from slidewheel.engine.columns import Array, Column
 from slidewheel.errors import InvalidTime, Unsupported
 from slidewheel.swag import registry
@@ -118,11 +118,21 @@ class _Batch:
         if graded is None or self.valid is not None:
             return self._blocks(self.monoid)
         out, ok = self._blocks(graded)
-        if graded.spread is not None:
-            smallest, largest = _smallest_positive(out[self.least - 1 :]), _largest_finite(self.columns[0])
-            if graded.spread(smallest) < FEWEST_DIGITS * largest or largest > SAFE_TO_SQUARE:
-                return self._blocks(self.monoid)
-        return out, ok
+        if graded.spread is None or self._exact_enough(out, graded.spread):
+            return out, ok
+        return self._blocks(self.monoid)
+
+    def _exact_enough(self, out: Array, spread: Function) -> bool:
+        """Whether a graded form, which is fast, has kept its digits everywhere."""
+        smallest, largest = [], []
+
+        def look(part: tuple[int, int]) -> None:
+            lo, hi = part
+            smallest.append(_smallest_positive(out[max(lo, self.least - 1) : hi]))
+            largest.append(_largest_finite(self.columns[0][lo:hi]))
+
+        _in_parallel(look, _halves(self.frame.rows))
+        return bool(spread(min(smallest)) >= FEWEST_DIGITS * max(largest)) and max(largest) <= SAFE_TO_SQUARE
 
     def _blocks(self, form: Monoid) -> tuple[Array, Array | None]:
         from slidewheel.compiler import kernels
