@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numba.np.arraymath  # noqa: F401  Numba imports it in the middle of its own set-up, where it takes longer
 from numba import njit
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
