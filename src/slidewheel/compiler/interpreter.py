@@ -102,8 +102,9 @@ def settled(problem: BaseException, registers: Any, careful: bool) -> Any:
     return registers if careful and isinstance(problem, Exception) else Broken()
 
 
-def same(a: Any, b: Any) -> bool:
-    return a is b or bool(a == b)
+def same(a, b):
+    """Whether two states are one; `is` finds the same NaN."""
+    return a is b or a == b
 
 
 Expression = tuple[list[str], ast.expr]
@@ -247,6 +248,7 @@ def specialised(algorithm: ModuleType, monoid: Monoid) -> Callable[..., Any]:
 
 def _text(algorithm: ModuleType, monoid: Monoid, scope: dict[str, Any]) -> str:
     own = {"combine": monoid.combine, "inverse": monoid.inverse, "lift": monoid.lift, "lower": monoid.lower}
+    own["same"] = same
     found = {name: expression_of(function, scope) for name, function in own.items() if function is not None}
     inline = _Inline({name: form for name, form in found.items() if form is not None})
     setup, called = _operations(algorithm)

@@ -1,7 +1,9 @@
 """Windows over finished columns: choose the algorithm, run it compiled or interpreted, in one or two parts."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from slidewheel.windows.bounds import ByCount, ByTime, earliest_row, likely_leng
 FEWEST_DIGITS = 1e-5
 """A spread that is smaller than this part of the values would lose more than five digits in a graded form."""
 SAFE_TO_SQUARE = 1e150
-ENOUGH_FOR_TWO = 1 << 17
+ENOUGH_FOR_TWO = 1 << 18
 """Rows from which a second thread pays."""
 
 
@@ -131,7 +133,7 @@ class _Batch:
             smallest.append(_smallest_positive(out[max(lo, self.least - 1) : hi]))
             largest.append(_largest_finite(self.columns[0][lo:hi]))
 
-        _in_parallel(look, _halves(self.frame.rows))
+        _in_parallel(look, _parts(self.frame.rows, 0))
         return bool(spread(min(smallest)) >= FEWEST_DIGITS * max(largest)) and max(largest) <= SAFE_TO_SQUARE
 
     def _blocks(self, form: Monoid) -> tuple[Array, Array | None]:
@@ -145,14 +147,13 @@ class _Batch:
         asked = rows - shift  # the last answers would be moved out of sight
         if length >= max(self.least, 1) and asked > 0:
             inverses = _inverses(length) if form.graded_form else np.zeros(1)
-            parts = _halves(asked, length) if 4 * length <= asked else [(0, asked)]
 
             def run(part: tuple[int, int]) -> None:
                 scratch = np.empty((4, length), dtype=form.state)
                 known = (length, *part, self.least, inverses, out, ok)
                 kernel.run("blocks", self.columns, self.valid, *known, *scratch)
 
-            _in_parallel(run, parts)
+            _in_parallel(run, _parts(asked, length, multiple=length))
         short = max(self.least - 1, 0) if length >= self.least else rows
         return self._shifted(out, ok, short, shift if length > 0 else rows)
 
@@ -183,7 +184,6 @@ class _Batch:
         length = frame.likely_length()
         card, state, given = module.CARD, self.monoid.state, frame.given
         assert state is not None
-        parts = _halves(rows) if 4 * length <= rows else [(0, rows)]
         driver = "varying_blocks" if algorithm == "blocks" else "roll"
 
         def run(part: tuple[int, int]) -> None:
@@ -199,7 +199,7 @@ class _Batch:
                     raise out_of_order(-1 - row)
                 slots *= 2  # where the window has outgrown its memory, go on from that row with more
 
-        _in_parallel(run, parts)
+        _in_parallel(run, _parts(rows, length))
         return out, ok
 
     def _room(self, kernel: Any) -> Array:
@@ -234,21 +234,38 @@ def _largest_finite(values: Array) -> float:
     return largest if largest < np.inf else float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
 
 
-def _halves(rows: int, multiple: int = 1) -> list[tuple[int, int]]:
-    """All rows, or where it pays two parts of them, the second from a multiple on."""
-    cut = rows // 2 // multiple * multiple
-    return [(0, rows)] if rows < ENOUGH_FOR_TWO else [(0, cut), (cut, rows)]
+def _parts(rows: int, length: int, multiple: int = 1) -> list[tuple[int, int]]:
+    """The rows in parts for two threads, or in one where that does not pay.
+
+    There are more parts than threads, as the second one may be late, but few enough that the windows which each part
+    has to catch up on are a small share of it. Parts start at a multiple, and do not depend on the machine.
+    """
+    if rows < ENOUGH_FOR_TWO or rows < 4 * length:
+        return [(0, rows)]
+    count = max(2, rows // max(ENOUGH_FOR_TWO, 8 * length))
+    cuts = [rows * k // count // multiple * multiple for k in range(count)] + [rows]
+    return [(lo, hi) for lo, hi in pairwise(cuts) if lo < hi]
 
 
 def _in_parallel(run: Any, parts: list[tuple[int, int]]) -> None:
-    """The first part here, the second in a thread of its own: kernels do not hold the interpreter's lock."""
+    """All parts, in this thread and a second one: kernels do not hold the interpreter's lock."""
+    waiting = iter(parts)
+    taking = threading.Lock()
+
+    def work() -> None:
+        while True:
+            with taking:
+                part = next(waiting, None)
+            if part is None:
+                return
+            run(part)
+
     if len(parts) == 1:
-        return run(parts[0])  # type: ignore[no-any-return]
+        return work()
     with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(run, parts[1])
-        run(parts[0])
+        other = pool.submit(work)
+        work()
         other.result()
-    return None
 
 
 def out_of_order(row: int) -> InvalidTime:

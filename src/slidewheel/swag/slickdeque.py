@@ -32,7 +32,10 @@ def operations(monoid, ring, jit):
     @jit
     def insert(states, links, mask, registers, v):
         front, end, head, tail = registers
-        while tail > head and same(combine(load(states, (tail - 1) & mask), v), v):
+        while tail > head:
+            winner = combine(load(states, (tail - 1) & mask), v)
+            if not same(winner, v):
+                break
             tail -= 1
         store(states, tail & mask, v)
         links[tail & mask] = end
