@@ -1,8 +1,10 @@
 """Windows over finished columns: choose the algorithm, run it compiled or interpreted, in one or two parts."""
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -262,10 +264,22 @@ def _in_parallel(run: Any, parts: list[tuple[int, int]]) -> None:
 
     if len(parts) == 1:
         return work()
-    with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(work)
+    other = _second_thread().submit(work)
+    try:
         work()
-        other.result()
+    finally:
+        waiting = iter(())  # after an error, nobody takes another part
+        if not other.cancel():
+            other.result()
+
+
+@cache
+def _second_thread() -> ThreadPoolExecutor:
+    """It stays: to start a thread takes as long as half a million rows."""
+    return ThreadPoolExecutor(1, thread_name_prefix="slidewheel")
+
+
+os.register_at_fork(after_in_child=_second_thread.cache_clear)  # threads do not live on in a child
 
 
 def out_of_order(row: int) -> InvalidTime:
