@@ -28,7 +28,7 @@ class Settings:
     rounds: int = 1 << 18
     bloom_rounds: int = 1 << 16
     """Its states are 2 KB each: a round takes some microseconds."""
-    runs: int = 9
+    runs: int = 25
     aggregates: tuple[str, ...] = tuple(AGGREGATES)
     algorithms: tuple[str, ...] = ALGORITHMS
 

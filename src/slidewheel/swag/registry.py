@@ -85,18 +85,18 @@ def lacking(card: Card, aggregate: Aggregate) -> Iterator[str]:
 def require(card: Card, aggregate: Aggregate) -> None:
     """Raise Unsupported unless the aggregate has what the algorithm needs."""
     for need in lacking(card, aggregate):
-        able = [m.CARD.name for m in _MODULES if not m.CARD.needs]
         raise Unsupported(
             f"{card.name} needs {_MISSING[need]}; {aggregate.name} has none. "
-            f"Use {able[2]} or {able[4]}, which work for every aggregate, or algorithm='auto'."
+            f"Use two_stacks_lite or daba_lite, which work for every aggregate, or algorithm='auto'."
         )
 
 
 def choose(aggregate: Aggregate, *, steady: bool = False) -> tuple[str, str]:
     """The algorithm for a window that is used one item at a time, and why.
 
-    From `make bench` (suite `one_by_one`): subtraction is fastest where it is exact, then SlickDeque for selective
-    aggregates, then Two-Stacks Lite; DABA Lite is the fastest whose every single operation is short.
+    From `make bench` (suite `one_by_one`): subtraction is the fastest where it is exact. For selective aggregates
+    SlickDeque and Two-Stacks Lite are within a tenth of each other, and SlickDeque takes fewer combines and memory. For
+    all others Two-Stacks Lite is the fastest, and DABA Lite of those whose every single operation is short.
     """
     if aggregate.exact_inverse:
         return "subtract_on_evict", "it has an exact inverse: 2 combines a slide, always"
