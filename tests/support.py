@@ -2,8 +2,6 @@
 
 import dataclasses
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import reduce
 from typing import Any
 
@@ -131,11 +129,6 @@ class Counter:
             return made[invertible]
 
         return variant
-
-    @contextmanager
-    def counting(self) -> Iterator["Counter"]:
-        self.calls = 0
-        yield self
 
     def cost(self, call: Any, *arguments: Any) -> int:
         """The number of combines that a call takes."""
