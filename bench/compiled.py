@@ -117,8 +117,8 @@ class Live:
         self.window, self.identity = window, monoid.identity
         slots = 1 << (window - 1).bit_length()
         self.mask = slots - 1
-        self.states = layout.allocate(monoid.state, card.states_per_slot * (slots + card.extra_slots), monoid.identity)
-        self.links = np.zeros(card.links_per_slot * (slots + card.extra_slots) + card.extra_links, dtype=np.int64)
+        self.states = layout.allocate(monoid.state, card.states(slots), monoid.identity)
+        self.links = np.zeros(card.links(slots), dtype=np.int64)
         if monoid.state.shape:
             self.out = np.zeros((kept, *monoid.state.shape), dtype=monoid.state.base)
         else:

@@ -7,7 +7,6 @@ function that the user calls. What is computed, and in which order, stays as it 
 
 import ast
 import copy
-import inspect
 from collections import deque
 from collections.abc import Callable
 from functools import cache
@@ -193,10 +192,8 @@ def expression_of(function: Callable[..., Any], scope: dict[str, Any]) -> Expres
 @cache
 def _operations(algorithm: ModuleType) -> tuple[list[ast.stmt], dict[str, ast.FunctionDef]]:
     """The statements of `operations` but for its return, and the three functions that users call."""
-    tree = ast.parse(inspect.getsource(algorithm.operations)).body[0]
-    assert isinstance(tree, ast.FunctionDef)
     setup, called = [], {}
-    for statement in tree.body:
+    for statement in source.own_definition(algorithm.operations).body:
         if isinstance(statement, ast.FunctionDef) and statement.name in ("insert", "evict", "query"):
             called[statement.name] = statement
         elif not isinstance(statement, ast.Return):

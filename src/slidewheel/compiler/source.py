@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from slidewheel.errors import SlidewheelError
+
 MODULES = {math: "math", np: "numpy"}
 
 
@@ -91,6 +93,14 @@ def definition(function: Callable[..., Any]) -> ast.FunctionDef:
         if argument is not None:
             argument.annotation = None
     return node
+
+
+def own_definition(function: Callable[..., Any]) -> ast.FunctionDef:
+    """The def statement of a function of slidewheel's own."""
+    try:
+        return definition(function)
+    except NoText as error:
+        raise SlidewheelError(f"slidewheel's files have changed since its import; restart Python ({error})") from None
 
 
 @lru_cache(maxsize=64)

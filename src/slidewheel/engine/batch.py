@@ -1,4 +1,4 @@
-"""Windows over finished columns: choose the algorithm, run it compiled or interpreted, in one or two parts."""
+"""Windows over finished columns: choose the algorithm, run it compiled or interpreted, in parts for two threads."""
 
 import os
 import threading
@@ -12,7 +12,7 @@ import numpy as np
 
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.algebra.monoid import Function, Monoid
-from slidewheel.engine.columns import Array, Column
+from slidewheel.engine.columns import Array, Column, read_only
 from slidewheel.errors import InvalidTime, Unsupported
 from slidewheel.swag import registry
 from slidewheel.swag.window import window
@@ -192,8 +192,8 @@ class _Batch:
             row, stop = part
             slots = 1 << max(length - 1, 0).bit_length()
             while row < stop:
-                states = layout.allocate(state, card.states_per_slot * (slots + card.extra_slots), self.monoid.identity)
-                links = np.zeros(card.links_per_slot * (slots + card.extra_slots) + card.extra_links, dtype=np.int64)
+                states = layout.allocate(state, card.states(slots), self.monoid.identity)
+                links = np.zeros(card.links(slots), dtype=np.int64)
                 memory = (states,) if algorithm == "blocks" else (states, links, slots - 1)
                 known = (given, row, stop, frame.first_row(row), self.least, out, ok)
                 row = kernel.run(driver, self.columns, self.valid, *known, *memory)
@@ -293,12 +293,6 @@ def _all_valid(columns: tuple[Column, ...]) -> Array | None:
     return None if not masks else read_only(np.logical_and.reduce(masks))
 
 
-def read_only(values: Array) -> Array:
-    values = values.view()
-    values.flags.writeable = False
-    return values
-
-
 def _interpreted(
     aggregate: Aggregate, columns: tuple[Column, ...], frame: Frame, least: int, algorithm: str
 ) -> Answers:
@@ -309,8 +303,8 @@ def _interpreted(
     values: list[Any] = columns[0].values(plain=like)
     if len(columns) == 2:
         pairs = zip(values, columns[1].values(), strict=True)
-        null = None if aggregate.positional else any
-        values = [None if v is None or (null and a is None) else (v, a) for v, a in pairs]
+        needs_both = not aggregate.positional
+        values = [None if v is None or (needs_both and a is None) else (v, a) for v, a in pairs]
     live = window(aggregate, algorithm)
     if not aggregate.skips_nulls:
         values = [0] * len(values)

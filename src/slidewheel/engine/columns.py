@@ -196,9 +196,14 @@ def _from_numpy(values: Array) -> Column:
         valid = ~nulls if nulls.any() else None
     else:
         raise Unsupported(f"values of type {dtype} are not supported; cast them to float64 or to objects")
-    data = data.view()
-    data.flags.writeable = False  # one compiled form for arrays that are read-only and those that are not
-    return Column(data, valid, dtype)
+    return Column(read_only(data), valid, dtype)
+
+
+def read_only(values: Array) -> Array:
+    """A view that can't be written to: one compiled form for arrays that are read-only and those that are not."""
+    values = values.view()
+    values.flags.writeable = False
+    return values
 
 
 def _masked(column: Column, mask: Any) -> Column:

@@ -27,6 +27,14 @@ class Card:
     extra_slots: int = 0
     extra_links: int = 0
 
+    def states(self, slots: int) -> int:
+        """The number of states in memory for this many items."""
+        return self.states_per_slot * (slots + self.extra_slots)
+
+    def links(self, slots: int) -> int:
+        """The number of links in memory for this many items."""
+        return self.links_per_slot * (slots + self.extra_slots) + self.extra_links
+
     def __str__(self) -> str:
         needs = ", ".join(("associative", *self.needs))
         return (

@@ -99,9 +99,7 @@ def _fill(made: Window, module: Any, aggregate: Aggregate, capacity: int) -> Non
     zero = monoid.identity
 
     def make(slots: int) -> Memory:
-        states = [zero] * (card.states_per_slot * (slots + card.extra_slots))
-        links = [0] * (card.links_per_slot * (slots + card.extra_slots) + card.extra_links)
-        return Memory(states, links, slots - 1)
+        return Memory([zero] * card.states(slots), [0] * card.links(slots), slots - 1)
 
     laws = SimpleNamespace(combine=monoid.combine, inverse=monoid.inverse, identity=lambda: zero, same=interpreter.same)
     ring = SimpleNamespace(load=list.__getitem__, store=list.__setitem__)
