@@ -121,6 +121,18 @@ def _compiled(bits: int, hashes: int) -> Monoid:
             state[np.uint64(k)] = a[np.uint64(k)] | b[np.uint64(k)]
         return state
 
+    def absorb(state, hashed):
+        value = np.uint64(hashed)
+        step = (value >> np.uint64(32)) | np.uint64(1)
+        for _ in range(hashes):
+            bit = value % np.uint64(bits)
+            state[bit >> np.uint64(6)] |= np.uint64(1) << (bit & np.uint64(63))
+            value += step
+
+    def merge(into, other):
+        for k in range(words):
+            into[np.uint64(k)] |= other[np.uint64(k)]
+
     def lower(s):
         return s
 
@@ -129,6 +141,8 @@ def _compiled(bits: int, hashes: int) -> Monoid:
         lift=lift,
         combine=combine,
         lower=lower,
+        absorb=absorb,
+        merge=merge,
         identity=0,
         state=np.dtype(("u8", (words,))),
         commutative=True,

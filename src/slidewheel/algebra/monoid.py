@@ -25,6 +25,10 @@ class Monoid:
     state: np.dtype[Any] | None
     result: str = ""
     inverse: Function | None = None
+    absorb: Function | None = None
+    """For states that are arrays: add an input to the state in place: absorb(state, x)."""
+    merge: Function | None = None
+    """For states that are arrays: merge(into, other) adds a state in place."""
     commutative: bool = False
     selective: bool = False
     arity: int = 1

@@ -81,6 +81,8 @@ slide, vary = operations(
 )
 """
 
+RETURN_STATES = ("lift", "combine", "inverse")
+
 DRIVER = "\n@njit(cache=True, **OPTIONS)\n"
 
 _kernels: dict[tuple[Any, ...], "Kernel"] = {}
@@ -182,7 +184,8 @@ def kernel(algorithm: ModuleType, monoid: Monoid, bounds: type | None = None) ->
 
 def own_functions(monoid: Monoid) -> dict[str, Callable[..., Any]]:
     """The aggregate's functions by name."""
-    own = {"lift": monoid.lift, "combine": monoid.combine, "inverse": monoid.inverse, "lower": monoid.lower}
+    names = ("lift", "combine", "inverse", "absorb", "merge", "lower")
+    own = {name: getattr(monoid, name) for name in names}
     return {name: function for name, function in own.items() if function is not None}
 
 
@@ -227,7 +230,7 @@ def _bound(text: str) -> set[str]:
 
 
 def _own_text(functions: dict[str, Callable[..., Any]], state: Any, taken: set[str]) -> str:
-    """The aggregate's functions as text; all but lower return a state, which is fitted to its layout."""
+    """The aggregate's functions as text; those that return a state have it fitted to its layout."""
     texts = {name: source.text_of(function, name) for name, function in functions.items()}
     constants: dict[str, str] = {}
     for text in texts.values():
@@ -239,8 +242,10 @@ def _own_text(functions: dict[str, Callable[..., Any]], state: Any, taken: set[s
     lines = sorted(set().union(*(text.imports for text in texts.values())))
     lines += [f"{name} = {value}" for name, value in sorted(constants.items())]
     for name, text in texts.items():
-        node = text.definition if name == "lower" else source.returning(text.definition, layout.fitted(state, "VALUE"))
-        lines.append(f"\n@jit\n{ast.unparse(node)}")
+        made = text.definition
+        if name in RETURN_STATES:
+            made = source.returning(made, layout.fitted(state, "VALUE"))
+        lines.append(f"\n@jit\n{ast.unparse(made)}")
     return "\n".join(lines) + "\n"
 
 
@@ -250,7 +255,7 @@ def _wrapped(functions: dict[str, Callable[..., Any]], state: Any) -> str:
     for name, function in functions.items():
         arguments = ", ".join("abcde"[: len(inspect.signature(function).parameters)])
         call = f"own_{name}({arguments})"
-        body = f"return {call}" if name == "lower" else layout.fitted(state, call)
+        body = layout.fitted(state, call) if name in RETURN_STATES else f"return {call}"
         lines.append(FITTED.format(name=name, arguments=arguments, body=body.replace("\n", "\n    ")))
     return "".join(lines)
 
