@@ -1,64 +1,20 @@
 """Bloom filters: which values has the window seen? Never a false no; a false yes with a known probability."""
 
-import hashlib
-import math
-import struct
-from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from slidewheel.algebra.aggregate import Aggregate
-from slidewheel.algebra.monoid import Monoid
+from slidewheel.algebra.hashing import WORD, hash64, hash_column
+from slidewheel.algebra.monoid import Monoid, in_place, itself
 from slidewheel.errors import InvalidArgument
-from slidewheel.times import instant
-
-_WORD = 2**64 - 1
-
-
-def hash64(value: Any) -> int:
-    """A 64-bit hash that is the same in every process; numbers that are equal hash alike."""
-    if isinstance(value, (datetime, np.datetime64)):
-        value = instant(value)
-    elif isinstance(value, (timedelta, np.timedelta64)):
-        value = int(np.timedelta64(value, "us").astype(np.int64))
-    if isinstance(value, (float, np.floating)):
-        number = float(value)
-        if number.is_integer() and abs(number) < 2**63:
-            value = int(number)
-        else:
-            value = int.from_bytes(struct.pack("<d", number if number == number else math.nan), "little")
-    if isinstance(value, (bool, int, np.integer, np.bool_)):
-        return _mix(int(value) & _WORD)
-    data = value.encode() if isinstance(value, str) else value if isinstance(value, bytes) else repr(value).encode()
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
-
-
-def _mix(x: int) -> int:
-    """The finaliser of splitmix64."""
-    x = (x + 0x9E3779B97F4A7C15) & _WORD
-    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
-    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _WORD
-    return x ^ (x >> 31)
-
-
-def hash_column(values: Any) -> Any:
-    """hash64 of every value of an array, as int64; times are given in microseconds."""
-    if values.dtype.kind in "mM":
-        values = values.view(np.int64)
-    if values.dtype.kind not in "iub":
-        return np.array([hash64(v) for v in values.tolist()], dtype=np.uint64).view(np.int64)
-    x = values.astype(np.int64).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (x ^ (x >> np.uint64(31))).view(np.int64)
 
 
 def positions(hashed: int, bits: int, hashes: int) -> list[int]:
     """The bits of one value, by double hashing."""
     step = (hashed >> 32) | 1
-    return [((hashed + k * step) & _WORD) % bits for k in range(hashes)]
+    return [((hashed + k * step) & WORD) % bits for k in range(hashes)]
 
 
 class BloomFilter:
@@ -105,22 +61,6 @@ class BloomFilter:
 def _compiled(bits: int, hashes: int) -> Monoid:
     words = bits // 64
 
-    def lift(hashed):
-        state = np.zeros(words, np.uint64)
-        value = np.uint64(hashed)
-        step = (value >> np.uint64(32)) | np.uint64(1)
-        for _ in range(hashes):
-            bit = value % np.uint64(bits)
-            state[bit >> np.uint64(6)] |= np.uint64(1) << (bit & np.uint64(63))
-            value += step
-        return state
-
-    def combine(a, b):
-        state = np.empty(words, np.uint64)
-        for k in range(words):
-            state[np.uint64(k)] = a[np.uint64(k)] | b[np.uint64(k)]
-        return state
-
     def absorb(state, hashed):
         value = np.uint64(hashed)
         step = (value >> np.uint64(32)) | np.uint64(1)
@@ -133,14 +73,9 @@ def _compiled(bits: int, hashes: int) -> Monoid:
         for k in range(words):
             into[np.uint64(k)] |= other[np.uint64(k)]
 
-    def lower(s):
-        return s
-
-    return Monoid(
+    return in_place(
         name="bloom",
-        lift=lift,
-        combine=combine,
-        lower=lower,
+        lower=itself,
         absorb=absorb,
         merge=merge,
         identity=0,

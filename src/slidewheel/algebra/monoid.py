@@ -28,7 +28,7 @@ class Monoid:
     absorb: Function | None = None
     """For states that are arrays: add an input to the state in place: absorb(state, x)."""
     merge: Function | None = None
-    """For states that are arrays: merge(into, other) adds a state in place."""
+    """For states that are arrays: merge(into, other) adds a state in place. See `in_place`."""
     commutative: bool = False
     selective: bool = False
     arity: int = 1
@@ -39,6 +39,22 @@ class Monoid:
     graded_form: bool = False
     spread: Function | None = None
     """For a graded form that loses digits where values lie close together far from 0: how close, from an answer."""
+
+
+def in_place(*, absorb: Function, merge: Function, state: np.dtype[Any], identity: Any, **rest: Any) -> Monoid:
+    """A monoid of states that are arrays, by the two functions that change one."""
+
+    def lift(*x):
+        made = np.full(state.shape, identity, state.base)
+        absorb(made, *x)
+        return made
+
+    def combine(a, b):
+        made = a.copy()
+        merge(made, b)
+        return made
+
+    return Monoid(lift=lift, combine=combine, absorb=absorb, merge=merge, state=state, identity=identity, **rest)
 
 
 def itself(x):

@@ -39,6 +39,21 @@ def {name}({arguments}):
     {body}
 """
 
+# What array states do in place makes the functions that return a new state.
+IN_PLACE = """
+@jit
+def lift({values}):
+    state = identity()
+    absorb(state, {values})
+    return state
+
+@jit
+def combine(a, b):
+    state = a.copy()
+    merge(state, b)
+    return state
+"""
+
 ITEM = """
 @jit
 def item(columns, valid, i):
@@ -183,9 +198,9 @@ def kernel(algorithm: ModuleType, monoid: Monoid, bounds: type | None = None) ->
 
 
 def own_functions(monoid: Monoid) -> dict[str, Callable[..., Any]]:
-    """The aggregate's functions by name."""
-    names = ("lift", "combine", "inverse", "absorb", "merge", "lower")
-    own = {name: getattr(monoid, name) for name in names}
+    """The aggregate's functions by name. With absorb and merge, lift and combine are made of them (IN_PLACE)."""
+    makers = ("lift", "combine") if monoid.absorb is None else ("absorb", "merge")
+    own = {name: getattr(monoid, name) for name in (*makers, "inverse", "lower")}
     return {name: function for name, function in own.items() if function is not None}
 
 
@@ -267,6 +282,7 @@ def _text(algorithm: ModuleType, monoid: Monoid, bounds: type | None) -> str:
     values = ", ".join(f"x{k}" for k in range(monoid.arity))
     parts = [
         layout.source(monoid.state, monoid.identity),
+        IN_PLACE.format(values=values) if monoid.absorb else "",
         ITEM.format(inputs=inputs, values=values),
         _definitions(algorithm),
     ]
