@@ -89,7 +89,7 @@ def random_case(
 
 
 def _size(dice: random.Random, most: int) -> int:
-    return min(most, dice.choice([0, 1, 2, dice.randint(3, 12), dice.randint(3, 30), dice.randint(10, 60)]))
+    return min(most, dice.choice([dice.randint(0, 2), dice.randint(3, 12), dice.randint(3, 30), dice.randint(10, 60)]))
 
 
 def _duration(dice: random.Random, unit: int, least: int, most: int) -> int:
@@ -233,7 +233,7 @@ def _arrivals(dice: random.Random, case: Case, unit: int, strictly: bool) -> Non
     times = case.columns[case.time]
     timed = [t for t in times if t is not None]
     lateness = dice.choice([0, _duration(dice, unit, 0, 5), _duration(dice, unit, 0, 40)])
-    delay = lateness if case.on_time else dice.choice([lateness, 3 * lateness, 10 * unit, 60 * unit, 2000 * unit])
+    delay = lateness if case.on_time else lateness + dice.choice([1, 5, 20, 60, 2000]) * unit
     place = {
         r: (dice.choice(timed or [0]) if t is None else t + dice.choice([0, delay, dice.randint(0, delay)]))
         for r, t in enumerate(times)
@@ -241,7 +241,7 @@ def _arrivals(dice: random.Random, case: Case, unit: int, strictly: bool) -> Non
     order = sorted(place, key=lambda r: (place[r], dice.random()))
     case.lateness = lateness + (1 if strictly and case.on_time else dice.choice([0, 0, 0, unit]))
 
-    cuts = sorted(dice.randint(0, len(order)) for _ in range(dice.choice([0, 1, 3, 8, len(order)])))
+    cuts = sorted(dice.randint(0, len(order)) for _ in range(dice.choice([0, 1, 3, 8, 8, len(order)])))
     case.batches = [order[a:b] for a, b in zip([0, *cuts], [*cuts, len(order)], strict=True)]
 
     case.advances = [None] * len(case.batches)
