@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 start: Any = None
-insert = evict = query = leaves = enters = in_order = slide = vary = item = lower = put = start
+insert = evict = query = answer = leaves = enters = in_order = slide = vary = item = lower = put = start
 
 
 def roll(columns, valid, frame, lo, hi, first, least, out, ok, states, links, mask):
@@ -59,6 +59,18 @@ def replay(columns, steps, out, states, links, mask):
             registers = evict(states, links, mask, registers)
         else:
             put(out, written, lower(query(states, links, mask, registers)))
+            written += 1
+    return registers
+
+
+def replay_ranges(columns, ranges, out, states, links, mask):
+    """Insert each item, and write after it the lowered answers of all ranges, which fall. Returns the registers."""
+    registers = start()
+    written = 0
+    for i in range(len(columns[0])):
+        registers = insert(states, links, mask, registers, ranges, item(columns, None, i))
+        for k in range(len(ranges)):
+            put(out, written, lower(answer(states, links, mask, registers, ranges, k)))
             written += 1
     return registers
 

@@ -73,6 +73,8 @@ start, insert, evict, query = operations(
 )
 """
 
+RANGES = OPERATIONS.replace("insert, evict, query", "insert, answer")
+
 UNGRADED = """
 @jit
 def join(a, b, m, n, inverse_of_both):
@@ -190,7 +192,7 @@ def kernel(algorithm: ModuleType, monoid: Monoid, bounds: type | None = None) ->
 
     With `bounds`, a class of windows/bounds.py, it has the driver roll, else only replay.
     """
-    key = (algorithm.CARD.name, monoid, bounds, _outside(monoid))
+    key = (algorithm, monoid, bounds, _outside(monoid))
     with _making:
         if key not in _kernels:
             _kernels[key] = Kernel(algorithm, monoid, bounds)
@@ -293,6 +295,9 @@ def _text(algorithm: ModuleType, monoid: Monoid, bounds: type | None) -> str:
         parts.append(GRADED if monoid.graded_form else UNGRADED)
         parts.append(BLOCKS.format(bounds=", ".join(f"{p}={p if bounds else None}" for p in predicates)))
         used: tuple[Any, ...] = (drivers.varying_blocks,) if bounds else (drivers.blocks,)
+    elif algorithm.__package__ == "slidewheel.swag.multi":
+        parts.append(RANGES.format(inverse="inverse" if monoid.inverse else "None"))
+        used = (drivers.replay_ranges,)
     else:
         parts.append(OPERATIONS.format(inverse="inverse" if monoid.inverse else "None"))
         used = (drivers.roll, drivers.replay) if bounds else (drivers.replay,)
@@ -302,11 +307,16 @@ def _text(algorithm: ModuleType, monoid: Monoid, bounds: type | None) -> str:
 
 
 def _definitions(algorithm: ModuleType) -> str:
-    """The functions of the algorithm's file, but for `resize`, which only interpreted windows need."""
-    functions = [f for f in vars(algorithm).values() if getattr(f, "__module__", "") == algorithm.__name__]
-    kept = [f for f in functions if isinstance(f, FunctionType) and f.__name__ != "resize"]
-    return "\n\n" + "\n\n".join(_unparsed(f) for f in kept) + "\n"
+    """The functions of the algorithm's file and those that it takes from other algorithms, by their names there.
+
+    But not `resize` and what it is made of: only interpreted windows need that.
+    """
+    functions = {name: f for name, f in vars(algorithm).items() if isinstance(f, FunctionType) and name != "resize"}
+    kept = {name: f for name, f in functions.items() if f.__module__ != "slidewheel.swag.ring"}
+    return "\n\n" + "\n\n".join(_unparsed(f, name) for name, f in kept.items()) + "\n"
 
 
-def _unparsed(function: Any) -> str:
-    return ast.unparse(source.own_definition(function))
+def _unparsed(function: Any, name: str | None = None) -> str:
+    node = source.own_definition(function)
+    node.name = name or node.name
+    return ast.unparse(node)

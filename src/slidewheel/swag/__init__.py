@@ -1,5 +1,6 @@
 """Sliding-window aggregation: one algorithm per file, one protocol, and windows to use them."""
 
+from slidewheel.swag.multi import MultiWindow, multi
 from slidewheel.swag.window import Window, window
 
-__all__ = ["Window", "window"]
+__all__ = ["MultiWindow", "Window", "multi", "window"]
