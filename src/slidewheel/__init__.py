@@ -4,36 +4,51 @@ from slidewheel import swag
 from slidewheel._version import __version__
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.algebra.bloom import BloomFilter, bloom
+from slidewheel.algebra.count_min import CountMin, count_min
 from slidewheel.algebra.define import aggregate
+from slidewheel.algebra.distinct import distinct
 from slidewheel.algebra.extremes import argmax, argmin, max, max_count, min, min_count, span
 from slidewheel.algebra.laws import check
 from slidewheel.algebra.moments import std, var
 from slidewheel.algebra.order import collect, collect_distinct, concat, first, last
+from slidewheel.algebra.quantile import quantile
 from slidewheel.algebra.sums import count, geomean, mean, product, sum
+from slidewheel.algebra.top_k import top_k
+from slidewheel.engine.query import Query, query
 from slidewheel.engine.rolling import rolling
+from slidewheel.engine.stream import Late, Stream
 from slidewheel.errors import (
     CompileError,
     InvalidAggregate,
     InvalidArgument,
+    InvalidSnapshot,
     InvalidTime,
     LawViolation,
     Overflow,
+    PlanTooLarge,
     SlidewheelError,
     UnknownAlgorithm,
     Unsupported,
 )
 from slidewheel.swag.registry import algorithms
+from slidewheel.windows.specs import delta, punctuated, rows, session, sliding, trailing, tumbling
 
 __all__ = [
     "Aggregate",
     "BloomFilter",
     "CompileError",
+    "CountMin",
     "InvalidAggregate",
     "InvalidArgument",
+    "InvalidSnapshot",
     "InvalidTime",
+    "Late",
     "LawViolation",
     "Overflow",
+    "PlanTooLarge",
+    "Query",
     "SlidewheelError",
+    "Stream",
     "UnknownAlgorithm",
     "Unsupported",
     "__version__",
@@ -47,6 +62,9 @@ __all__ = [
     "collect_distinct",
     "concat",
     "count",
+    "count_min",
+    "delta",
+    "distinct",
     "first",
     "geomean",
     "last",
@@ -56,10 +74,19 @@ __all__ = [
     "min",
     "min_count",
     "product",
+    "punctuated",
+    "quantile",
+    "query",
     "rolling",
+    "rows",
+    "session",
+    "sliding",
     "span",
     "std",
     "sum",
     "swag",
+    "top_k",
+    "trailing",
+    "tumbling",
     "var",
 ]

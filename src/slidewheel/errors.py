@@ -35,3 +35,11 @@ class LawViolation(SlidewheelError, AssertionError):
 
 class Overflow(SlidewheelError, OverflowError):
     """An integer answer does not fit its 64-bit type."""
+
+
+class PlanTooLarge(InvalidArgument):
+    """The windows of a query would take more slices or give more answers than any stream can use."""
+
+
+class InvalidSnapshot(SlidewheelError, ValueError):
+    """A snapshot is damaged, of another version, or of another query."""

@@ -212,6 +212,25 @@ def _lift_mean(x):
     return float(x), 1
 
 
+# Integers are summed exactly here too: (low, high, number of values).
+
+
+def _lift_wide_mean(x):
+    return np.uint64(x), x >> 63, 1
+
+
+def _add_wide_mean(a, b):
+    low = a[0] + b[0]
+    return low, a[1] + b[1] + (1 if low < a[0] else 0), a[2] + b[2]
+
+
+def _divide_wide(s):
+    total = np.int64(s[0])
+    if s[1] == total >> 63:
+        return total / s[2]
+    return (s[1] * 18446744073709551616.0 + s[0]) / s[2]
+
+
 def _lift_mean_any(x):
     return x, 1
 
@@ -313,6 +332,18 @@ def _mean(kinds: tuple[str, ...], invertible: bool) -> Monoid:
         result="f8",
         graded_form=True,
     )
+    if kinds == ("i",):
+        return Monoid(
+            name="mean",
+            lift=_lift_wide_mean,
+            combine=_add_wide_mean,
+            lower=_divide_wide,
+            identity=(0, 0, 0),
+            state=record(low="u8", high="i8", n="i8"),
+            result="f8",
+            commutative=True,
+            graded=graded,
+        )
     return Monoid(
         name="mean",
         lift=_lift_mean,

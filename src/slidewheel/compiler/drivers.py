@@ -10,6 +10,7 @@ import numpy as np
 
 start: Any = None
 insert = evict = query = answer = leaves = enters = in_order = slide = vary = item = lower = put = start
+prefixes = suffixes = fold = combine = identity = load = store = absorb = start
 
 
 def roll(columns, valid, frame, lo, hi, first, least, out, ok, states, links, mask):
@@ -88,3 +89,52 @@ def blocks(columns, valid, window, lo, hi, least, inverses, out, ok, a, b, c, d)
 def varying_blocks(columns, valid, frame, lo, hi, first, least, out, ok, suffixes):
     """Windows of varying length over a finished array; see `vary` in swag/blocks.py."""
     return vary(columns, valid, frame, lo, hi, first, least, out, ok, suffixes)
+
+
+def add(columns, valid, slots, table):
+    """Add each row to the entry in its slot; ~slot is an entry that begins with this row."""
+    for i in range(len(slots)):
+        slot = slots[np.uint64(i)]
+        if slot < 0:
+            store(table, ~slot, item(columns, valid, i))
+        else:
+            store(table, slot, combine(load(table, slot), item(columns, valid, i)))
+
+
+def absorb_rows(columns, valid, slots, table):
+    """The same for states that are arrays, in place."""
+    for i in range(len(slots)):
+        slot = slots[np.uint64(i)]
+        if slot < 0:
+            store(table, ~slot, item(columns, valid, i))
+        elif valid is None:  # two ifs, as the compiler drops the one that the type of valid decides  # noqa: SIM114
+            absorb(load(table, slot), columns[0][np.uint64(i)])
+        elif valid[np.uint64(i)]:
+            absorb(load(table, slot), columns[0][np.uint64(i)])
+
+
+def extend(table, prefix_row, suffix_row, ids, shift, keys, base, mask, front, first, last, settled, complete):
+    """Prefixes first .. last - 1 and suffixes settled .. complete - 1 of each of these keys."""
+    for k in range(len(keys)):
+        key = np.uint64(keys[np.uint64(k)])
+        prefixes(
+            table, prefix_row, ids, shift, base[key], mask[key], front[key], first[np.uint64(k)], last[np.uint64(k)]
+        )
+        suffixes(table, suffix_row, ids, shift, base[key], mask[key], settled[np.uint64(k)], complete[np.uint64(k)])
+
+
+def answers(table, parts, offsets, out):
+    """For each window the states of its parts, combined."""
+    for j in range(len(offsets) - 1):
+        first, last = offsets[np.uint64(j)], offsets[np.uint64(j + 1)]
+        if first == last:
+            store(out, j, identity())
+        else:
+            store(out, j, fold(table, parts, first, last))
+
+
+def lowered(states, ok, out):
+    """The answers of states, where there is one."""
+    for j in range(len(states)):
+        if ok[np.uint64(j)]:
+            put(out, j, lower(load(states, j)))

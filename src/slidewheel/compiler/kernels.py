@@ -98,6 +98,12 @@ slide, vary = operations(
 )
 """
 
+TIME_BLOCKS = """
+prefixes, suffixes, fold = operations(
+    SimpleNamespace(combine=combine), SimpleNamespace(load=load, store=store), jit
+)
+"""
+
 RETURN_STATES = ("lift", "combine", "inverse")
 
 DRIVER = "\n@njit(cache=True, **OPTIONS)\n"
@@ -121,6 +127,11 @@ class Kernel:
         """Call a driver, and compile it first if it was never called with such columns."""
         with self._compiling(driver, columns, rest):
             return self._somehow(lambda: getattr(self.module, driver)(columns, *rest))
+
+    def call(self, driver: str, columns: tuple[Any, ...], *arguments: Any) -> Any:
+        """Call a driver that takes states; `columns` only says what they were made of."""
+        with self._compiling(driver, columns, arguments):
+            return self._somehow(lambda: getattr(self.module, driver)(*arguments))
 
     def answer_like(self, columns: tuple[Any, ...], row: int) -> tuple[Any, tuple[int, ...]]:
         """The dtype of an answer, as the compiler infers it, and its shape, from the answer of this row."""
@@ -295,6 +306,10 @@ def _text(algorithm: ModuleType, monoid: Monoid, bounds: type | None) -> str:
         parts.append(GRADED if monoid.graded_form else UNGRADED)
         parts.append(BLOCKS.format(bounds=", ".join(f"{p}={p if bounds else None}" for p in predicates)))
         used: tuple[Any, ...] = (drivers.varying_blocks,) if bounds else (drivers.blocks,)
+    elif algorithm.CARD.name == "time_blocks":
+        parts.append(TIME_BLOCKS)
+        add = drivers.absorb_rows if monoid.absorb else drivers.add
+        return "".join(parts + _driver_texts((add, drivers.extend, drivers.answers, drivers.lowered, drivers.probe)))
     elif algorithm.__package__ == "slidewheel.swag.multi":
         parts.append(RANGES.format(inverse="inverse" if monoid.inverse else "None"))
         used = (drivers.replay_ranges,)
@@ -303,7 +318,11 @@ def _text(algorithm: ModuleType, monoid: Monoid, bounds: type | None) -> str:
         used = (drivers.roll, drivers.replay) if bounds else (drivers.replay,)
     if not monoid.graded_form:
         used = (*used, drivers.probe)
-    return "".join(parts + [DRIVER + _unparsed(function) + "\n" for function in used])
+    return "".join(parts + _driver_texts(used))
+
+
+def _driver_texts(functions: tuple[Any, ...]) -> list[str]:
+    return [DRIVER + _unparsed(function) + "\n" for function in functions]
 
 
 def _definitions(algorithm: ModuleType) -> str:

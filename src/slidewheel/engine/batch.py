@@ -85,6 +85,8 @@ def answers(aggregate: Aggregate, columns: tuple[Column, ...], frame: Frame, lea
     kinds = tuple(column.kind for column in columns)
     if aggregate.prepare is not None:
         data, kinds = (read_only(aggregate.prepare(columns[0].as_given())),), ("hash",)
+    elif aggregate.verbatim and columns[0].dtype.kind not in "iuf":
+        kinds = ("O",)
     chosen = choose(aggregate, kinds, algorithm)
     card = registry.BLOCKS.CARD if chosen == "blocks" else registry.algorithm(chosen).CARD
     monoid = aggregate.monoid(*kinds, invertible="inverse" in card.needs)
@@ -297,8 +299,8 @@ def _interpreted(
     aggregate: Aggregate, columns: tuple[Column, ...], frame: Frame, least: int, algorithm: str
 ) -> Answers:
     """For states or values that are Python objects."""
-    kinds = [column.kind for column in columns]
-    result = aggregate.monoid(*([] if "O" in kinds else kinds)).result if aggregate.prepare is None else "object"
+    kinds = ["hash"] if aggregate.prepare is not None else [column.kind for column in columns]
+    result = aggregate.monoid(*([] if "O" in kinds else kinds)).result
     like = result == "like0" and columns[0].kind != "O"
     values: list[Any] = columns[0].values(plain=like)
     if len(columns) == 2:

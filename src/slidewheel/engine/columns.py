@@ -47,7 +47,7 @@ class Column:
 
 def columns_of(values: Any, aggregate: Aggregate, mask: Any) -> tuple[Column, ...]:
     """The columns that the aggregate reads, from bare values, a pair of columns, or a table."""
-    found = [_column(part) for part in _parts(values, aggregate)]
+    found = [column_of(part) for part in _parts(values, aggregate)]
     if mask is not None:
         found[0] = _masked(found[0], mask)
     if len({len(column) for column in found}) > 1:
@@ -105,7 +105,8 @@ def _names(table: Any) -> list[str]:
     return list(table.column_names if hasattr(table, "column_names") else table)
 
 
-def _column(values: Any) -> Column:
+def column_of(values: Any) -> Column:
+    """Whatever a user passes for one column."""
     if isinstance(values, np.ma.MaskedArray):
         return _masked(_from_numpy(np.asarray(values.data)), np.ma.getmaskarray(values))
     if isinstance(values, np.ndarray):

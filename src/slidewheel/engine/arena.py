@@ -1,0 +1,194 @@
+"""Many keys in one arena: entries by (key, id), the components that belong to them, and a way back from a failed batch."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from slidewheel.compiler.fixed import compiled
+from slidewheel.engine import slots as kernels
+from slidewheel.engine.columns import Array
+from slidewheel.engine.components import Component
+
+NEVER = int(np.iinfo(np.int64).max)
+PER_KEY = ("base", "front", "end", "settled", "_listed", "_counts")
+Inputs = tuple[tuple[Array, ...], Array | None]
+"""The columns of a component, and which of their rows are not null."""
+
+
+def _zeros(count: int) -> Array:
+    return np.zeros(count, dtype=np.int64)
+
+
+@dataclass
+class Undo:
+    """What a batch has changed."""
+
+    keys: Array
+    before: Array
+    """base, mask, front, end, settled of these keys."""
+    moves: Array
+    shifts: Array
+    touched: Array
+    saved: list[Array]
+    """The states of touched slots, for the components that have been changed."""
+    shifted: int = 0
+    """How many components have followed the shifts."""
+
+
+class Arena:
+    """Entries of many keys. `shifts` are the lengths of blocks, as powers of two; `ranked` ones are cut by position."""
+
+    def __init__(self, shifts: list[int], *, merging: bool = True, ranked: bool = False) -> None:
+        self.shifts, self.merging, self.ranked = list(shifts), merging, ranked
+        self.components: list[Component] = []
+        self.keys = 0
+        self.base, self.mask, self.front, self.end = _zeros(0), _zeros(0), _zeros(0), _zeros(0)
+        self.settled, self.dirty, self._listed, self._counts = _zeros(0), _zeros(0), _zeros(0), _zeros(0)
+        self.prefixed, self.suffixed = np.zeros((2, len(shifts), 0), dtype=np.int64)
+        self.capacity = 0
+        self.ids, self.ranks = _zeros(0), _zeros(0)
+        self.top = 0
+        self._free = np.full(64, -1, dtype=np.int64)
+        self._run: Any = compiled(kernels)
+
+    @property
+    def entries(self) -> int:
+        return int((self.end - self.front).sum())
+
+    @property
+    def rings(self) -> tuple[Array, Array, Array, Array]:
+        return self.base, self.mask, self.front, self.end
+
+    def add_component(self, component: Component) -> None:
+        component.resize(self.capacity, len(self.shifts))
+        self.components.append(component)
+
+    def add_level(self, shift: int) -> None:
+        """Blocks of another length, for entries that are already there too."""
+        self.shifts.append(shift)
+        more = np.zeros((1, len(self.base)), dtype=np.int64)
+        self.prefixed, self.suffixed = np.vstack([self.prefixed, more]), np.vstack([self.suffixed, more])
+        for component in self.components:
+            component.resize(self.capacity, len(self.shifts))
+
+    def reserve_keys(self, count: int) -> None:
+        if count > len(self.base):
+            size = max(count, 2 * len(self.base), 16)
+            known = len(self.base)
+            for name, empty in (("mask", -1), ("dirty", NEVER), *((name, 0) for name in PER_KEY)):
+                longer = np.full(size, empty, dtype=np.int64)
+                longer[:known] = getattr(self, name)
+                setattr(self, name, longer)
+            for name in ("prefixed", "suffixed"):
+                wider = np.zeros((len(self.shifts), size), dtype=np.int64)
+                wider[:, :known] = getattr(self, name)
+                setattr(self, name, wider)
+        self.keys = max(self.keys, count)
+
+    def _reserve_slots(self, count: int) -> None:
+        if count > self.capacity:
+            size = max(count, self.capacity + self.capacity // 2, 64)
+            for name in ("ids", "ranks") if self.ranked else ("ids",):
+                longer = _zeros(size)
+                longer[: self.capacity] = getattr(self, name)
+                setattr(self, name, longer)
+            for component in self.components:
+                component.resize(size, len(self.shifts))
+            self.capacity = size
+
+    def place(self, codes: Array, ids: Array, span: int) -> tuple[Array, Undo]:
+        """The slot of each row, ~slot where it begins an entry. Rows of a key come with rising ids."""
+        rows = len(codes)
+        found = np.empty(min(rows, self.keys), dtype=np.int64)
+        count, need = self._run.touched_keys(codes, span, self._counts, found, *self.rings, self._listed)
+        keys = found[:count]
+        before = np.stack([array[keys] for array in (*self.rings, self.settled)])
+        self._reserve_slots(self.top + need)
+        moves = np.empty((count if need else 0, 6), dtype=np.int64)
+        self.top, moved = self._run.grow(
+            keys, self._counts, *self.rings, self.ids, self.ranks, self._free, self.top, moves
+        )
+        moves = moves[:moved]
+        for component in self.components:
+            component.copy_rings(self._run, moves)
+        placed, touched = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64)
+        shifts = np.empty((rows, 4), dtype=np.int64)
+        shifted, changed = self._run.place(
+            codes, ids, self.merging, *self.rings, self.ids, self.ranks, self.settled, self.dirty, self._listed, placed,
+            shifts, touched
+        )  # fmt: skip
+        return placed, Undo(keys, before, moves, shifts[:shifted].copy(), touched[:changed].copy(), [])
+
+    def fill(self, placed: Array, inputs: list[Inputs], undo: Undo) -> None:
+        """Add the rows' values to the entries in their slots."""
+        for component, (columns, valid) in zip(self.components, inputs, strict=True):
+            component.shift(self._run, undo.shifts)
+            undo.shifted += 1
+            undo.saved.append(component.row(0)[undo.touched])
+            component.add(columns, valid, placed)
+
+    def commit(self, undo: Undo) -> None:
+        self._run.release_rings(undo.moves, self.ids, self._free)
+
+    def undo(self, undo: Undo) -> None:
+        """Back to where things were before `place`."""
+        for component, saved in zip(self.components, undo.saved, strict=False):
+            component.row(0)[undo.touched] = saved
+        for component in self.components[: undo.shifted]:
+            component.unshift(self._run, undo.shifts)
+        self._run.unshift_rings(self.ids.view(np.uint8).reshape(-1, 8), undo.shifts)
+        # The rings that were left are as they were: states change only in the new ones.
+        self._run.release_rings(undo.moves[:, [2, 3, 2, 3, 4, 5]], self.ids, self._free)
+        for array, values in zip((*self.rings, self.settled), undo.before, strict=True):
+            array[undo.keys] = values
+        self.forget()
+
+    def forget(self) -> None:
+        """Prefixes and suffixes are to be made anew."""
+        self.prefixed[:], self.suffixed[:], self.settled[:], self.dirty[:] = 0, 0, 0, NEVER
+
+    def live(self, before: int) -> Array:
+        """The keys that have an entry earlier than this id."""
+        keys = np.empty(self.keys, dtype=np.int64)
+        count = self._run.live_keys(self.front[: self.keys], self.end, self.ids, self.base, self.mask, before, keys)
+        return keys[:count]
+
+    def extend(self, keys: Array, frontier: int) -> None:
+        """Bring the prefixes and suffixes of these keys up to the frontier: entries at or after it may still change."""
+        ids = self.ranks if self.ranked else self.ids
+        base, mask, front, end = self.rings
+        for level, shift in enumerate(self.shifts):
+            bounds = np.empty((4, len(keys)), dtype=np.int64)
+            self._run.stretches(
+                keys, frontier, self.ranked, level, shift, ids, base, mask, front, end, self.dirty, self.prefixed,
+                self.suffixed, bounds
+            )  # fmt: skip
+            for component in self.components:
+                component.extend(level, ids, shift, keys, base, mask, front, *bounds)
+        self._run.settle(keys, frontier, ids, *self.rings, self.settled, self.dirty)
+
+    def answers(self, keys: Array, lo: Array, hi: Array, starts: Array, levels: Array) -> list[Array]:
+        """For each component the states of these windows: positions lo .. hi - 1, and where each starts (an id)."""
+        parts = np.empty(3 * len(keys) + 1, dtype=np.int64)
+        offsets = np.empty(len(keys) + 1, dtype=np.int64)
+        shifts = np.array(self.shifts or [0], dtype=np.int64)
+        count = self._run.parts_of_windows(
+            keys, lo, hi, starts, levels, shifts, 1, self.capacity, self.ranked,
+            self.ranks if self.ranked else self.ids, self.base, self.mask, parts, offsets
+        )  # fmt: skip
+        return [component.answers(parts[:count], offsets) for component in self.components]
+
+    def locate(self, keys: Array, starts: Array, ends: Array) -> tuple[Array, Array]:
+        """The positions of the entries with ids in [start, end) of each key."""
+        lo, hi = np.empty(len(keys), dtype=np.int64), np.empty(len(keys), dtype=np.int64)
+        self._run.locate(keys, starts, ends, self.ids, *self.rings, lo, hi)
+        return lo, hi
+
+    def trim(self, keep: int) -> int:
+        """Drop the entries before `keep`."""
+        return int(
+            self._run.trim(
+                keep, self.ids, *self.rings, self._free, self.settled, self.dirty, self.prefixed, self.suffixed
+            )
+        )

@@ -1,0 +1,114 @@
+"""Batches: reading what a user pushes, checking it before anything changes, putting rows in order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from slidewheel.engine.columns import Array
+from slidewheel.engine.inputs import whole
+from slidewheel.engine.keys import ordered
+from slidewheel.errors import InvalidArgument, InvalidTime
+from slidewheel.times import instants
+
+
+@dataclass
+class Batch:
+    """Rows with their times and the codes of their keys."""
+
+    table: pa.Table
+    times: Array
+    codes: Array
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def take(self, which: Array) -> "Batch":
+        """These rows, by position or as a mask."""
+        if which.dtype == bool:
+            if which.all():
+                return self
+            which = np.flatnonzero(which)
+        return Batch(self.table.take(pa.array(which)), self.times[which], self.codes[which])
+
+
+def join(batches: Sequence[Batch]) -> Batch:
+    """One batch of several."""
+    filled = [batch for batch in batches if len(batch)] or list(batches[:1])
+    if len(filled) == 1:
+        return filled[0]
+    return Batch(
+        pa.concat_tables([batch.table for batch in filled]),
+        np.concatenate([batch.times for batch in filled]),
+        np.concatenate([batch.codes for batch in filled]),
+    )
+
+
+def read_table(data: Any) -> pa.Table:
+    """Anything with Arrow's interface, or a dict of columns."""
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    try:
+        if type(data).__module__.startswith("pandas"):
+            return pa.Table.from_pandas(data, preserve_index=False)
+        if isinstance(data, dict) or hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+            return pa.table(data)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InvalidArgument(f"this {type(data).__name__} can't be read as a table: {error}") from None
+    raise InvalidArgument(
+        f"a batch is a table: pyarrow, polars, pandas, DuckDB, or a dict of columns, not {type(data).__name__}"
+    )
+
+
+def check_columns(schema: pa.Schema, needed: dict[str, str]) -> None:
+    """That the table has these columns, each once; `needed` says what each is for."""
+    for name, purpose in needed.items():
+        found = schema.names.count(name)
+        if found == 0:
+            raise InvalidArgument(f"no column {name!r}, which {purpose} reads; there are {', '.join(schema.names)}")
+        if found > 1:
+            raise InvalidArgument(
+                f"there are {found} columns {name!r}, which {purpose} reads; give them different names"
+            )
+
+
+def read_times(table: pa.Table, name: str) -> tuple[pa.Table, pa.Table, Array]:
+    """The rows that have a time, those that have none, and the times."""
+    column = table[name]
+    kind = column.type
+    timely = pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_integer(kind)
+    if not timely and not (pa.types.is_null(kind) and len(column) == column.null_count):
+        raise InvalidTime(
+            f"the time column {name!r} is {kind}; cast it to a timestamp, a date, or integers (microseconds since 1970 UTC)"
+        )
+    without = table.slice(0, 0)
+    if column.null_count:
+        present = column.is_valid()
+        table, without = table.filter(present), table.filter(column.is_null())
+    return table, without, instants(whole(table[name]))
+
+
+def in_time_order(batch: Batch, ranks: Array, peers: Sequence[str]) -> Batch:
+    """By time, then key, then the columns `peers`: an order that does not depend on how the rows came in."""
+    rank = ranks[batch.codes]
+    order = np.lexsort((rank, batch.times))
+    times, rank = batch.times[order], rank[order]
+    same = (times[1:] == times[:-1]) & (rank[1:] == rank[:-1])
+    if same.any() and peers:
+        tied = np.zeros(len(order), dtype=bool)
+        tied[1:], tied[:-1] = same, tied[:-1]
+        tied[:-1] |= same
+        places = np.flatnonzero(tied)
+        group = np.cumsum(np.concatenate([[True], ~same]))[places]
+        rows = batch.table.take(pa.array(order[places])).select(list(dict.fromkeys(peers)))
+        sortable = [name for name in rows.column_names if not pa.types.is_nested(rows[name].type)]
+        names = [f"c{k}" for k in range(len(sortable))]
+        keyed = pa.table([pa.array(group), *(rows[name] for name in sortable)], names=["group", *names])
+        order[places] = order[places][ordered(keyed, ["group", *names])]
+    if (order[1:] > order[:-1]).all():
+        return batch
+    return batch.take(order)

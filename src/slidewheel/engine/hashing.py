@@ -1,0 +1,42 @@
+"""A hash table from 64-bit integers to dense codes, for whole columns at once."""
+
+import numpy as np
+
+
+def _slot(x, mask):
+    """Where to look first: the finaliser of splitmix64."""
+    h = np.uint64(x) + np.uint64(0x9E3779B97F4A7C15)
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (h ^ (h >> np.uint64(31))) & np.uint64(mask)
+
+
+def encode(values, lo, codes, places, distinct, count):
+    """Codes of values lo, lo + 1, ... The table holds code + 1, 0 where it is empty; `distinct` holds the value of each code.
+
+    Returns the number of codes, and the row to go on with when the table is half full.
+    """
+    mask = len(places) - 1
+    for i in range(lo, len(values)):
+        x = values[np.uint64(i)]
+        slot = _slot(x, mask)
+        while places[slot] != 0 and distinct[np.uint64(places[slot] - 1)] != x:
+            slot = (slot + np.uint64(1)) & np.uint64(mask)
+        if places[slot] == 0:
+            if 2 * count > mask:
+                return count, i
+            distinct[np.uint64(count)] = x
+            count += 1
+            places[slot] = count
+        codes[np.uint64(i)] = places[slot] - 1
+    return count, len(values)
+
+
+def rebuild(distinct, count, places):
+    """Enter the first values into an empty table."""
+    mask = len(places) - 1
+    for code in range(count):
+        slot = _slot(distinct[np.uint64(code)], mask)
+        while places[slot] != 0:
+            slot = (slot + np.uint64(1)) & np.uint64(mask)
+        places[slot] = code + 1

@@ -1,0 +1,240 @@
+"""From an Arrow table to what components take, and from states back to Arrow columns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from slidewheel.algebra.aggregate import Aggregate
+from slidewheel.algebra.sums import count
+from slidewheel.engine.arena import Inputs
+from slidewheel.engine.columns import Array, Column, column_of, read_only
+from slidewheel.engine.components import CompiledWork, Component, InterpretedWork
+from slidewheel.engine.keys import Codes, codes_for
+from slidewheel.errors import Unsupported
+from slidewheel.windows.sharing import Part, parts_of
+
+HELD = Part(count(), count().monoid(), ("i",))
+"""Counts the values that are not null, where a null has been seen."""
+LIST_OF_INPUT = ("collect", "collect_distinct")
+BY_CODE = ("first", "last")
+
+
+def kind_of(kind: pa.DataType) -> str:
+    """How values of this type are kept: "i" as integers, "f" as floats, "O" as Python objects."""
+    if pa.types.is_dictionary(kind):
+        return kind_of(kind.value_type)
+    if pa.types.is_floating(kind):
+        return "f"
+    whole = pa.types.is_integer(kind) or pa.types.is_boolean(kind)
+    timely = pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_date(kind)
+    return "i" if whole or timely else "O"
+
+
+class Binding:
+    """The aggregates of a query over tables of one schema."""
+
+    def __init__(self, aggregates: Sequence[Aggregate], schema: pa.Schema) -> None:
+        self.aggregates, self.schema = tuple(aggregates), schema
+        self.coded: dict[str, Codes] = {}
+        """Codes for columns whose values are only handed through."""
+        kinds = [self._kinds(aggregate) for aggregate in aggregates]
+        self.parts, self.uses = parts_of(aggregates, kinds)
+        self.held: dict[tuple[str, ...], int] = {}
+        """Columns in which a null has been seen, and the component that counts their values."""
+        self._lowering: list[Any] = []
+        for use in self.uses:
+            part = self.parts[use.part]
+            compiled = part.compiled and use.monoid.state is not None
+            work = CompiledWork(use.monoid, self._dtypes(part)) if compiled else InterpretedWork(use.monoid)
+            self._lowering.append(work)
+        self.types = [self._type(k) for k in range(len(self.aggregates))]
+
+    def _kinds(self, aggregate: Aggregate) -> tuple[str, ...]:
+        types = [self.schema.field(name).type for name in aggregate.columns if name is not None]
+        kinds = tuple(kind_of(kind) for kind in types)
+        if aggregate.arithmetic and kinds[0] == "O" and not pa.types.is_decimal(types[0]):
+            raise Unsupported(
+                f"{aggregate.output}: {aggregate.name} needs numbers, but {_name(aggregate)} is {types[0]}"
+            )
+        if aggregate.arithmetic and not (pa.types.is_integer(types[0]) or kinds[0] in "fO"):
+            raise Unsupported(
+                f"{aggregate.output}: {aggregate.name} needs numbers, but {_name(aggregate)} is {types[0]}; cast it first"
+            )
+        if aggregate.name == "count":
+            return (kinds[0] if kinds and kinds[0] != "O" else "i",)
+        if aggregate.prepare is not None:
+            return ("hash",)
+        if aggregate.positional:
+            return (kinds[0], "i")
+        if aggregate.name in BY_CODE and kinds == ("O",) and not pa.types.is_nested(types[0]):
+            return ("i",)
+        return kinds
+
+    def _dtypes(self, part: Part) -> tuple[str, ...]:
+        return tuple("i8" if kind in ("i", "hash") else "f8" for kind in part.kinds)
+
+    def component(self, number: int, capacity: int = 0) -> Component:
+        """An empty component for this part; from len(parts) on, for the values that are not null."""
+        part = self.parts[number] if number < len(self.parts) else HELD
+        return Component(part.monoid, self._dtypes(part) if part.compiled else None, 0, capacity)
+
+    @property
+    def components(self) -> int:
+        return len(self.parts) + len(self.held)
+
+    def note_nulls(self, table: pa.Table) -> bool:
+        """Whether nulls have come up in columns that had none before; `held` has a component more for each."""
+        before = len(self.held)
+        for use, aggregate in zip(self.uses, self.aggregates, strict=True):
+            needed = self._needed(aggregate)
+            counts = use.monoid.least and aggregate.skips_nulls and not self._counts_itself(use.part)
+            if counts and needed not in self.held and any(table[name].null_count for name in needed):
+                self.held[needed] = len(self.parts) + len(self.held)
+        return len(self.held) > before
+
+    def _needed(self, aggregate: Aggregate) -> tuple[str, ...]:
+        """The columns that must not be null for a row to count."""
+        names = tuple(name for name in aggregate.columns if name is not None)
+        return names[:1] if aggregate.positional else names
+
+    def _counts_itself(self, part: int) -> bool:
+        held = self.parts[part]
+        return held.compiled and held.monoid.state is not None and "n" in (held.monoid.state.names or ())
+
+    def read(self, table: pa.Table, times: Array) -> list[Inputs]:
+        """The columns of each component, and which rows of them are not null."""
+        columns: dict[str, Column] = {}
+
+        def column(name: str) -> Column:
+            if name not in columns:
+                columns[name] = column_of(table[name])
+            return columns[name]
+
+        inputs: list[Inputs] = []
+        for part in self.parts:
+            aggregate = part.aggregate
+            valid = self._valid(table, self._needed(aggregate)) if aggregate.skips_nulls else None
+            if aggregate.name == "count" and aggregate.built_in:
+                inputs.append(((read_only(times),), valid))
+                continue
+            if aggregate.prepare is not None:
+                inputs.append(((read_only(aggregate.prepare(column(part.columns[0]).as_given())),), valid))
+                continue
+            data = []
+            for position, name in enumerate(part.columns):
+                if self._by_code(aggregate, position):
+                    data.append(read_only(self.codes(name).encode(whole(table[name]))))
+                elif part.compiled:
+                    data.append(column(name).data)
+                else:
+                    data.append(_objects(column(name), aggregate))
+            inputs.append((tuple(data), valid))
+        for names in self.held:
+            inputs.append(((read_only(times),), self._valid(table, names)))
+        return inputs
+
+    def _by_code(self, aggregate: Aggregate, position: int) -> bool:
+        if aggregate.positional:
+            return position == 1
+        return aggregate.name in BY_CODE and kind_of(self.schema.field(aggregate.columns[0]).type) == "O"
+
+    def codes(self, name: str) -> Codes:
+        if name not in self.coded:
+            self.coded[name] = codes_for(self.schema.field(name).type)
+        return self.coded[name]
+
+    def _valid(self, table: pa.Table, names: tuple[str, ...]) -> Array | None:
+        masks = [pc.is_valid(whole(table[n])).to_numpy(zero_copy_only=False) for n in names if table[n].null_count]
+        return read_only(np.logical_and.reduce(masks)) if masks else None
+
+    def _type(self, number: int) -> pa.DataType | None:
+        """The Arrow type of an aggregate's answers; None where only the answers tell."""
+        aggregate, use = self.aggregates[number], self.uses[number]
+        types = [self.schema.field(name).type for name in aggregate.columns if name is not None]
+        types = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in types]
+        if aggregate.positional:
+            return types[1]
+        if use.monoid.result == "like0":
+            return types[0]
+        if not aggregate.built_in:
+            return None
+        if aggregate.name == "concat":
+            return pa.string()
+        if aggregate.name in LIST_OF_INPUT:
+            return pa.list_(types[0])
+        return {"i8": pa.int64(), "f8": pa.float64()}.get(use.monoid.result)
+
+    def answers(self, states: list[Array], filled: Array | None = None) -> list[pa.Array]:
+        """The columns of all aggregates, from the states of all components; `filled` is False for empty windows."""
+        found = []
+        for number, (aggregate, use) in enumerate(zip(self.aggregates, self.uses, strict=True)):
+            own = use.of(states[use.part])
+            ok = np.ones(len(own), dtype=bool)
+            if aggregate.skips_nulls and use.monoid.least:
+                if self._counts_itself(use.part):
+                    ok = states[use.part]["n"] >= use.monoid.least
+                elif self._needed(aggregate) in self.held:
+                    ok = states[self.held[self._needed(aggregate)]] > 0
+                if filled is not None:
+                    ok = ok & filled
+            found.append(self._column(number, self._lowering[number].lowered(own, ok), ok))
+        return found
+
+    def _column(self, number: int, values: Array, ok: Array) -> pa.Array:
+        aggregate, kind = self.aggregates[number], self.types[number]
+        if self._by_code(aggregate, len(aggregate.columns) - 1):
+            codes = np.where(ok, values, 0).astype(np.int64)
+            known = self.codes(aggregate.columns[-1] or "").values()
+            return known.take(pa.array(codes, mask=~ok))
+        if aggregate.finish is not None:
+            finished = aggregate.finish(values)
+            values = np.empty(len(finished), dtype=object)
+            values[:] = list(finished)
+        if values.dtype == object:
+            return _from_objects(values, ok, kind)
+        if kind is None:
+            return pa.array(values if values.ndim == 1 else list(values), mask=~ok if values.ndim == 1 else None)
+        return from_numbers(values, ok, kind)
+
+
+def _name(aggregate: Aggregate) -> str:
+    return f"column {aggregate.columns[0]!r}"
+
+
+def whole(column: pa.ChunkedArray) -> pa.Array:
+    """One array, whatever the chunks."""
+    if isinstance(column, pa.Array):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    joined = column.combine_chunks()
+    return joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks or [pa.array([], column.type)])
+
+
+def _objects(column: Column, aggregate: Aggregate) -> Array:
+    """Python values, as users of object states expect them; times that are only handed through stay integers."""
+    through = aggregate.name in LIST_OF_INPUT and aggregate.built_in and column.dtype.kind in "mM"
+    values = np.empty(len(column), dtype=object)
+    values[:] = column.values(plain=through)
+    return values
+
+
+def _from_objects(values: Array, ok: Array, kind: pa.DataType | None) -> pa.Array:
+    listed = [_storable(value) if present else None for value, present in zip(values, ok.tolist(), strict=True)]
+    return pa.array(listed, kind)
+
+
+def _storable(value: Any) -> Any:
+    """Sketches as bytes."""
+    return value.to_bytes() if hasattr(value, "to_bytes") and not isinstance(value, (int, np.integer)) else value
+
+
+def from_numbers(values: Array, ok: Array | None, kind: pa.DataType) -> pa.Array:
+    """Integers and floats as they are kept inside, in the type of a column."""
+    mask = None if ok is None or ok.all() else ~ok
+    if pa.types.is_temporal(kind):
+        return pa.array(values.astype(np.int64 if kind.bit_width == 64 else np.int32), mask=mask).view(kind)
+    return pa.array(values, mask=mask).cast(kind)

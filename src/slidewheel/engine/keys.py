@@ -1,0 +1,221 @@
+"""Dense codes for values: every distinct value of a column, or of several columns together, has a number from 0 on."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from slidewheel.compiler.fixed import compiled
+from slidewheel.engine import hashing
+from slidewheel.engine.columns import Array
+from slidewheel.errors import Unsupported
+
+
+class Integers:
+    """The codes of 64-bit integers."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._distinct = np.zeros(16, dtype=np.int64)
+        self._places = np.zeros(32, dtype=np.int64)
+
+    @property
+    def values(self) -> Array:
+        return self._distinct[: self.count]
+
+    def encode(self, values: Array) -> Array:
+        codes = np.empty(len(values), dtype=np.int64)
+        row = 0
+        while True:
+            self.count, row = compiled(hashing).encode(values, row, codes, self._places, self._distinct, self.count)
+            if row == len(values):
+                return codes
+            self._grow()
+
+    def _grow(self) -> None:
+        self._places = np.zeros(4 * len(self._places), dtype=np.int64)
+        distinct = np.zeros(len(self._places) // 2 + 1, dtype=np.int64)
+        distinct[: self.count] = self.values
+        self._distinct = distinct
+        compiled(hashing).rebuild(self._distinct, self.count, self._places)
+
+
+class Numbers:
+    """A column of integers, floats, times or booleans: by its bits."""
+
+    def __init__(self, kind: pa.DataType) -> None:
+        self.type = kind
+        self._bits = Integers()
+        self._with_null: Integers | None = None
+        """2 * code of the bits + 1, and 0 for null, once there was a null."""
+
+    def __len__(self) -> int:
+        return self._bits.count if self._with_null is None else self._with_null.count
+
+    def encode(self, column: pa.Array) -> Array:
+        codes = self._bits.encode(_to_bits(column))
+        if column.null_count and self._with_null is None:
+            self._with_null = Integers()
+            self._with_null.encode(2 * np.arange(self._bits.count) + 1)  # codes given before stay as they are
+        if self._with_null is None:
+            return codes
+        if column.null_count == 0:
+            return self._with_null.encode(2 * codes + 1)
+        valid = pc.is_valid(column).to_numpy(zero_copy_only=False)
+        return self._with_null.encode(np.where(valid, 2 * codes + 1, 0))
+
+    def values(self) -> pa.Array:
+        if self._with_null is None:
+            return _from_bits(self._bits.values, self.type)
+        places = self._with_null.values
+        return _from_bits(self._bits.values[places >> 1], self.type, places == 0)
+
+
+class Values:
+    """A column of texts, bytes, decimals: by Arrow's dictionaries."""
+
+    def __init__(self, kind: pa.DataType) -> None:
+        self.type = kind
+        self._values = pa.array([], kind)
+        self._known: dict[Any, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def encode(self, column: pa.Array) -> Array:
+        local = column.dictionary_encode(null_encoding="encode")
+        return self._codes(local.dictionary)[local.indices.to_numpy()]
+
+    def _codes(self, distinct: pa.Array) -> Array:
+        if len(self) > 16 * len(distinct):  # a few of many: not worth a table of the many
+            for code in range(len(self._known), len(self)):
+                self._known[self._values[code].as_py()] = code
+            codes = np.array([self._known.get(value, -1) for value in distinct.to_pylist()], dtype=np.int64)
+        else:
+            found = pc.index_in(distinct, value_set=self._values)
+            codes = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        new = np.flatnonzero(codes < 0)
+        if len(new):
+            codes[new] = np.arange(len(self), len(self) + len(new))
+            self._values = pa.concat_arrays([self._values, distinct.take(pa.array(new))])
+        return codes
+
+    def values(self) -> pa.Array:
+        return self._values
+
+
+Codes = Numbers | Values
+
+
+def codes_for(kind: pa.DataType) -> Codes:
+    """Codes for a column of this type."""
+    if pa.types.is_dictionary(kind):
+        return codes_for(kind.value_type)
+    if pa.types.is_nested(kind) or pa.types.is_null(kind):
+        raise Unsupported(f"a column of {kind} can't be a key: take one of its fields, or write it as text")
+    fixed = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    return Numbers(kind) if fixed or pa.types.is_temporal(kind) else Values(kind)
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _to_bits(column: pa.Array) -> Array:
+    """64-bit integers that are equal where the values are: -0.0 is 0.0, and there is one NaN."""
+    kind = column.type
+    if pa.types.is_floating(kind):
+        numbers = column.fill_null(0.0).to_numpy(zero_copy_only=False).astype(np.float64) + 0.0
+        numbers[np.isnan(numbers)] = np.nan
+        return numbers.view(np.int64)
+    if pa.types.is_boolean(kind):
+        return column.fill_null(False).to_numpy(zero_copy_only=False).astype(np.int64)
+    if pa.types.is_temporal(kind):
+        column = column.view(pa.int64() if kind.bit_width == 64 else pa.int32())
+    numbers = column.fill_null(0).to_numpy(zero_copy_only=False)
+    return numbers.view(np.int64) if numbers.dtype == np.uint64 else numbers.astype(np.int64, copy=False)
+
+
+def _from_bits(bits: Array, kind: pa.DataType, null: Array | None = None) -> pa.Array:
+    if pa.types.is_floating(kind):
+        return pa.array(bits.view(np.float64), mask=null).cast(kind)
+    if pa.types.is_boolean(kind):
+        return pa.array(bits.astype(bool), mask=null)
+    if pa.types.is_temporal(kind):
+        storage = np.int64 if kind.bit_width == 64 else np.int32
+        return pa.array(bits.astype(storage), mask=null).view(kind)
+    if kind == pa.uint64():
+        return pa.array(bits.view(np.uint64), mask=null)
+    return pa.array(bits, mask=null).cast(kind)
+
+
+class Keys:
+    """The codes of keys that consist of one column, several, or none."""
+
+    def __init__(self, names: Sequence[str], kinds: Sequence[pa.DataType]) -> None:
+        self.names = tuple(names)
+        self.columns = [codes_for(kind) for kind in kinds]
+        self._pairs = [Integers() for _ in self.columns[1:]]
+        """Codes of (code of the columns before, code of this column)."""
+        self._ranked = 0
+        self._ranks = np.empty(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        if not self.columns:
+            return 1
+        return self._pairs[-1].count if self._pairs else len(self.columns[0])
+
+    def encode(self, columns: Sequence[pa.Array], rows: int) -> Array:
+        """The code of each row's key; keys that are new get the next ones."""
+        if not self.columns:
+            return np.zeros(rows, dtype=np.int64)
+        codes = self.columns[0].encode(_decoded(columns[0]))
+        for pairs, known, column in zip(self._pairs, self.columns[1:], columns[1:], strict=True):
+            codes = pairs.encode(codes << 32 | known.encode(_decoded(column)))
+        return codes
+
+    def take(self, codes: Array) -> list[pa.Array]:
+        """The key columns of these codes."""
+        taken = []
+        for pairs, known in zip(self._pairs[::-1], self.columns[:0:-1], strict=True):
+            both = pairs.values[codes]
+            taken.append(known.values().take(pa.array(both & 0xFFFFFFFF)))
+            codes = both >> 32
+        if self.columns:
+            taken.append(self.columns[0].values().take(pa.array(codes)))
+        return taken[::-1]
+
+    def ranks(self) -> Array:
+        """For each code the place of its key in the order of keys: ascending, nulls first, NaN last."""
+        if self._ranked != len(self):
+            self._ranked = len(self)
+            if not self.columns:
+                self._ranks = np.zeros(1, dtype=np.int64)
+                return self._ranks
+            names = [f"{k}" for k in range(len(self.columns))]
+            table = pa.table(self.take(np.arange(len(self))), names=names)
+            self._ranks = np.empty(len(self), dtype=np.int64)
+            self._ranks[ordered(table, names)] = np.arange(len(self))
+        return self._ranks
+
+
+def ordered(table: pa.Table, names: Sequence[str]) -> Array:
+    """The order of rows by these columns: ascending, nulls first, false before true, NaN last."""
+    keys = []
+    columns: dict[str, Any] = {}
+    for name in names:
+        column = table[name]
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        # Arrow puts NaN beside the nulls, wherever those go.
+        columns[f"{name}.null"] = pc.is_valid(column)
+        keys.append((f"{name}.null", "ascending"))
+        if pa.types.is_floating(column.type):
+            columns[f"{name}.nan"] = pc.fill_null(pc.is_nan(column), False)
+            keys.append((f"{name}.nan", "ascending"))
+        columns[name] = column
+        keys.append((name, "ascending"))
+    order = pc.sort_indices(pa.table(columns), sort_keys=keys)
+    return order.to_numpy().astype(np.int64)

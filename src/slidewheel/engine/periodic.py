@@ -1,0 +1,213 @@
+"""Sliding and tumbling windows: rows into slices, closed windows out of them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from slidewheel.compiler.fixed import compiled
+from slidewheel.engine import slots as kernels
+from slidewheel.engine.arena import Arena, Inputs, Undo
+from slidewheel.engine.columns import Array
+from slidewheel.windows.slicing import Slicing
+from slidewheel.windows.specs import Sliding
+
+FEW_WINDOWS = 1 << 16
+"""Instants at which windows may end that are counted one by one, however few windows hold rows."""
+
+
+@dataclass
+class Closed:
+    """Windows to be given out, with a state of each component for each of them."""
+
+    keys: Array
+    specs: Array
+    starts: Array
+    ends: Array
+    states: list[Array]
+
+
+@dataclass
+class Rows:
+    """Rows to be added: the code of each key, the time, and the columns of each component."""
+
+    codes: Array
+    times: Array
+    inputs: list[Inputs]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, which: Array) -> "Rows":
+        def taken(column: Array) -> Array:
+            found = column[which]
+            found.flags.writeable = False
+            return found
+
+        inputs = [
+            (tuple(map(taken, columns)), None if valid is None else taken(valid)) for columns, valid in self.inputs
+        ]
+        return Rows(self.codes[which], self.times[which], inputs)
+
+
+class Periodic:
+    """The windows of one slicing. `specs` are (place in the query, spec)."""
+
+    def __init__(self, specs: list[tuple[int, Sliding]], slicing: Slicing) -> None:
+        self.specs, self.slicing = specs, slicing
+        lengths = {self.shift(spec) for _, spec in specs if not self._single(spec)}
+        self.arena = Arena(sorted(lengths))
+        levels = [-1 if self._single(spec) else self.arena.shifts.index(self.shift(spec)) for _, spec in specs]
+        self._levels = np.array(levels, dtype=np.int64)
+        self._lengths, self._everys, self._offsets = (
+            np.array([getattr(spec, name) for _, spec in specs], dtype=np.int64)
+            for name in ("range", "every", "offset")
+        )
+        self._places = np.array([place for place, _ in specs], dtype=np.int64)
+        self._run: Any = compiled(kernels)
+
+    @staticmethod
+    def shift(spec: Sliding) -> int:
+        """Blocks are at most as long as the window, and longer than half of it."""
+        return spec.range.bit_length() - 1
+
+    def _single(self, spec: Sliding) -> bool:
+        """Whether each window is one slice."""
+        return self.slicing.regular and self.slicing.period >= spec.range
+
+    def add(self, rows: Rows) -> Undo:
+        """Rows into their slices."""
+        ids = self._slices(rows.times)
+        if not self._run.in_order(ids):
+            order = self._order(ids)
+            rows, ids = rows.take(order), ids[order]
+        span = self.slicing.most_between(int(ids[0]), int(ids[-1])) if len(ids) else 0
+        placed, undo = self.arena.place(rows.codes, ids, span)
+        try:
+            self.arena.fill(placed, rows.inputs, undo)
+        except BaseException:
+            self.arena.undo(undo)
+            raise
+        return undo
+
+    def _slices(self, times: Array) -> Array:
+        if not self.slicing.regular:
+            return self.slicing.starts(times)
+        out = np.empty(len(times), dtype=np.int64)
+        self._run.regular_starts(times, self.slicing.period, self.slicing.edges[0], out)
+        return out
+
+    def _order(self, ids: Array) -> Array:
+        least, most = int(ids.min()), int(ids.max())
+        unit = self.slicing.period if self.slicing.regular else 1
+        places = (most - least) // unit + 1
+        if places > 4 * len(ids) + 1024:
+            return np.argsort(ids, kind="stable")
+        order = np.empty(len(ids), dtype=np.int64)
+        self._run.counting_sort((ids - least) // unit, 0, np.zeros(places + 1, dtype=np.int64), order)
+        return order
+
+    def close(self, before: int | None, watermark: int, ranks: Array) -> Closed:
+        """The windows that end after `before`, up to the watermark; `ranks` is the order of keys."""
+        arena = self.arena
+        keys = arena.live(watermark)
+        keys = keys[np.argsort(ranks[keys], kind="stable")]
+        if before is None:
+            before = self._earliest(keys)
+        firsts = np.array([spec.first_end_after(before) for _, spec in self.specs], dtype=np.int64)
+        lasts = np.array([spec.last_end_until(watermark) for _, spec in self.specs], dtype=np.int64)
+        if len(keys) == 0 or (firsts > lasts).all():
+            return self.windows(keys[:0], keys[:0], keys[:0], keys[:0], keys[:0])
+        arena.extend(keys, watermark)
+        return self.windows(*self._listed(keys, firsts, lasts))
+
+    def _earliest(self, keys: Array) -> int:
+        arena = self.arena
+        if len(keys) == 0:
+            return 0
+        return int(arena.ids[arena.base[keys] + (arena.front[keys] & arena.mask[keys])].min())
+
+    def _listed(self, keys: Array, firsts: Array, lasts: Array) -> tuple[Array, ...]:
+        """Key, spec, index and entries of every window that holds rows, by end, key, spec."""
+        arena = self.arena
+        known = keys, self._lengths, self._everys, self._offsets, firsts, lasts, arena.ids, *arena.rings
+        indices = np.maximum(lasts - firsts + 1, 0)
+        begins = np.concatenate([[0], np.cumsum(indices)])
+        counted = int(begins[-1]) <= max(FEW_WINDOWS, 2 * len(keys) + 2 * arena.entries)
+        counts = np.zeros(int(begins[-1]) if counted else 0, dtype=np.int64)
+        total = self._run.count_windows(*known, counted, begins, counts)
+        buckets = places = counts
+        if counted:
+            ends = np.concatenate(
+                [
+                    self._offsets[w] + self._lengths[w] + self._everys[w] * np.arange(firsts[w], firsts[w] + indices[w])
+                    for w in range(len(self.specs))
+                ]
+            )
+            distinct, buckets = (
+                np.unique(ends, return_inverse=True) if len(self.specs) > 1 else (ends, np.arange(len(ends)))
+            )
+            sizes = np.zeros(len(distinct) + 1, dtype=np.int64)
+            np.add.at(sizes, buckets + 1, counts)
+            places = np.cumsum(sizes)[:-1]
+        out = [np.empty(total, dtype=np.int64) for _ in range(5)]
+        self._run.list_windows(*known, counted, begins, buckets, places, *out)
+        if not counted:
+            key, which, index, lo, hi = out
+            ends = self._offsets[which] + self._lengths[which] + self._everys[which] * index
+            order = np.argsort(ends, kind="stable")
+            out = [array[order] for array in out]
+        return tuple(out)
+
+    def windows(self, keys: Array, which: Array, index: Array, lo: Array, hi: Array) -> Closed:
+        """These windows, combined of their entries."""
+        starts = self._offsets[which] + self._everys[which] * index
+        states = self.arena.answers(keys, lo, hi, starts, self._levels[which])
+        return Closed(keys, self._places[which], starts, starts + self._lengths[which], states)
+
+    def lateness(self, times: Array, watermark: int, repair: int) -> tuple[Array, Array, Array]:
+        """For rows behind the watermark: whether each is late for a window, counts in one, and in a closed one anew."""
+        late, counts, again = (np.zeros(len(times), dtype=bool) for _ in range(3))
+        for _, spec in self.specs:
+            first, last, closed, repaired = self._containing(spec, times, watermark, repair)
+            late |= first <= np.minimum(last, np.minimum(closed, repaired - 1))
+            mended = np.maximum(first, repaired) <= np.minimum(last, closed)
+            counts |= (np.maximum(first, closed + 1) <= last) | mended
+            again |= mended
+        return late, counts, again
+
+    @staticmethod
+    def _containing(spec: Sliding, times: Array, watermark: int, repair: int) -> tuple[Array, Array, int, int]:
+        """The first and last window of each time; the last one closed, and the first that can be repaired."""
+        first = (times - spec.offset - spec.range) // spec.every + 1
+        last = (times - spec.offset) // spec.every
+        closed = spec.last_end_until(watermark)
+        return first, last, closed, spec.first_end_after(watermark - repair)
+
+    def repaired(self, codes: Array, times: Array, watermark: int, repair: int, ranks: Array) -> Closed:
+        """The closed windows that these late rows belong to, corrected."""
+        found: list[Array] = []
+        for w, (_, spec) in enumerate(self.specs):
+            first, last, closed, repaired = self._containing(spec, times, watermark, repair)
+            first, last = np.maximum(first, repaired), np.minimum(last, closed)
+            counts = np.maximum(last - first + 1, 0)
+            rows = np.repeat(np.arange(len(times)), counts)
+            steps = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+            found.append(np.stack([codes[rows], np.full(len(rows), w), first[rows] + steps]))
+        keys, which, index = np.unique(np.concatenate(found, axis=1), axis=1)
+        starts = self._offsets[which] + self._everys[which] * index
+        order = np.lexsort((which, ranks[keys], starts + self._lengths[which]))
+        keys, which, index, starts = keys[order], which[order], index[order], starts[order]
+        self.arena.extend(np.unique(keys), watermark)
+        lo, hi = self.arena.locate(keys, starts, starts + self._lengths[which])
+        return self.windows(keys, which, index, lo, hi)
+
+    def trim(self, watermark: int) -> None:
+        """Forget what no window that ends after the watermark holds."""
+        self.arena.trim(min(spec.start(spec.first_end_after(watermark)) for _, spec in self.specs))
+
+    def final(self, latest: int | None) -> int:
+        """The end of the last window that holds a row of this time or earlier."""
+        if latest is None:
+            return 0
+        return max(spec.end((latest - spec.offset) // spec.every) for _, spec in self.specs)

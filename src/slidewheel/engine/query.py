@@ -1,0 +1,163 @@
+"""sw.query: one definition of windows and aggregates, for a finished table and for a stream."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from slidewheel.algebra.aggregate import Aggregate
+from slidewheel.algebra.define import AggregateType
+from slidewheel.engine.batches import check_columns
+from slidewheel.engine.stream import Stream
+from slidewheel.errors import InvalidArgument, Unsupported
+from slidewheel.times import DurationLike, duration
+from slidewheel.windows.plan import Plan
+from slidewheel.windows.specs import Sliding, Spec, Trailing
+
+LATE = ("drop", "keep", "update")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """A definition: made by `sw.query`, run by `run` or `stream`."""
+
+    time: str
+    keys: tuple[str, ...]
+    windows: tuple[Spec, ...]
+    aggregates: tuple[Aggregate, ...]
+    lateness: int
+    late: str
+    repair: int
+
+    @cached_property
+    def plan(self) -> Plan:
+        return Plan(self.windows, self.aggregates)
+
+    def run(self, table: Any) -> pa.Table:
+        """The answers for a finite table: every row counts, in whatever order they are.
+
+        >>> import slidewheel as sw
+        >>> query = sw.query(time="t", windows=[sw.tumbling("10s")], aggregates=[sw.sum("x")])
+        >>> query.run({"t": [1_000_000, 2_000_000, 11_000_000], "x": [1, 2, 3]})["sum_x"].to_pylist()
+        [3, 3]
+        """
+        return Stream(self).run(table)
+
+    def stream(self) -> Stream:
+        """An empty stream of this definition."""
+        return Stream(self)
+
+    def explain(self) -> str:
+        """The plan as text: slices, shared states, algorithms and their cost."""
+        return self.plan.explain()
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The input columns that are read, each with what it is for."""
+        needed = {self.time: "time="}
+        needed |= {name: "keys=" for name in self.keys}
+        for spec in self.windows:
+            needed |= {name: f"the window {spec.name}" for name in spec.columns}
+        for aggregate in self.aggregates:
+            needed |= {name: f"the aggregate {aggregate.output}" for name in aggregate.columns if name is not None}
+        return needed
+
+    def check(self, schema: pa.Schema) -> None:
+        """Raise unless a table of this schema has all that is read."""
+        check_columns(schema, self.columns)
+
+
+def query(
+    *,
+    time: str,
+    windows: Spec | Sequence[Spec],
+    aggregates: Aggregate | Sequence[Aggregate],
+    keys: str | Sequence[str] = (),
+    lateness: DurationLike = 0,
+    late: str = "drop",
+    repair: DurationLike | None = None,
+) -> Query:
+    """Windows and aggregates over a table or stream with a time column, defined once.
+
+    time: the column of event times: timestamps, dates, or integers (microseconds since 1970 UTC).
+    keys: columns; every key has windows of its own.
+    lateness: how far rows may be behind the newest one before windows close without them.
+    late: what to do with rows that come too late for a window: "drop" counts them, "keep" also hands them back,
+        "update" gives the corrected windows out again, up to `repair` after their close.
+
+    >>> import slidewheel as sw
+    >>> query = sw.query(
+    ...     time="departed", keys=["origin"],
+    ...     windows=[sw.sliding("1h", every="5m"), sw.tumbling("1d")],
+    ...     aggregates=[sw.count().alias("flights"), sw.mean("delay")],
+    ...     lateness="15m",
+    ... )
+    >>> query.windows[0].name, query.lateness
+    ('1h/5m', 900000000)
+    """
+    specs = _listed("windows", windows, Spec)
+    found = _listed("aggregates", aggregates, (Aggregate, AggregateType))
+    made = tuple(a() if isinstance(a, AggregateType) else a for a in found)
+    names = (keys,) if isinstance(keys, str) else tuple(keys)
+    for name in (time, *names):
+        if not isinstance(name, str):
+            raise InvalidArgument(f"time= and keys= are column names, not {name!r}")
+    if late not in LATE:
+        raise InvalidArgument(f"late must be one of {', '.join(LATE)}, not {late!r}")
+    mending = 0 if repair is None else duration(repair, allow_zero=True)
+    if (late == "update" and repair is None) or (late != "update" and mending):
+        raise InvalidArgument('late="update" and repair="...", for how long closed windows are repaired, go together')
+    for aggregate in made:
+        if None in aggregate.columns:
+            raise InvalidArgument(
+                f"{aggregate.name}: say which column it reads, as in sw.{aggregate.name}("
+                + ", ".join('"..."' for _ in aggregate.columns)
+                + ")"
+            )
+    result = Query(
+        time=time,
+        keys=names,
+        windows=specs,
+        aggregates=made,
+        lateness=duration(lateness, allow_zero=True),
+        late=late,
+        repair=mending,
+    )
+    _check_names(result)
+    if late == "update":
+        for spec in specs:
+            if not isinstance(spec, (Sliding, Trailing)):
+                raise Unsupported(
+                    f'late="update" can repair sliding, tumbling and trailing windows, but not {spec.name}: what a late '
+                    f'row changes there has no bound; use late="keep"'
+                )
+    _ = result.plan
+    return result
+
+
+def _listed(what: str, given: Any, kind: Any) -> tuple[Any, ...]:
+    items = (given,) if isinstance(given, kind) else given
+    if isinstance(items, (str, bytes)) or not isinstance(items, Sequence) or not items:
+        raise InvalidArgument(f"{what}= takes a list of them, not {given!r}")
+    for item in items:
+        if not isinstance(item, kind):
+            example = 'sw.sliding("1h", every="5m")' if what == "windows" else 'sw.mean("delay")'
+            raise InvalidArgument(f"{what}= takes such as {example}, not {item!r}")
+    return tuple(items)
+
+
+def _check_names(made: Query) -> None:
+    """Every output column has a name of its own."""
+    plan = made.plan
+    if plan.gives_rows:
+        outputs = [f"{a.output}_{spec.name}" for spec in made.windows for a in made.aggregates]
+    else:
+        outputs = [*made.keys, "window_start", "window_end", "window", *(a.output for a in made.aggregates)]
+    for names, what in ((plan.names, "two windows are called"), (outputs, "two output columns are called")):
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise InvalidArgument(f"{what} {twice[0]!r}: give one another name, with name= or .alias()")
+    if made.time in made.keys:
+        raise InvalidArgument(f"{made.time!r} is both time= and in keys=")

@@ -1,0 +1,262 @@
+"""sw.Stream: the same definition over rows that keep coming."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from slidewheel.engine.batches import Batch, read_table, read_times
+from slidewheel.engine.columns import Array
+from slidewheel.engine.inputs import Binding
+from slidewheel.engine.keys import Keys
+from slidewheel.engine.windowed import Windowed
+from slidewheel.errors import InvalidArgument, SlidewheelError
+from slidewheel.times import InstantLike, instant
+
+if TYPE_CHECKING:
+    from slidewheel.engine.query import Query
+
+AT_ONCE = 1 << 20
+"""Rows of a table that `run` takes in one step."""
+FAR = np.iinfo(np.int64).max // 4
+"""Times beyond this would overflow when windows are added to them: 73,000 years from 1970."""
+
+
+@dataclass(frozen=True)
+class Late:
+    """What did not count, or not everywhere."""
+
+    rows: int = 0
+    """Rows that came too late for at least one of their windows."""
+    dropped: int = 0
+    """Of these, the rows that count in no window at all."""
+    updates: int = 0
+    """Windows that were given out again, corrected (late="update")."""
+    null_times: int = 0
+    """Rows without a time."""
+    table: pa.Table | None = None
+    """With late="keep", the late rows; `take_late` hands them over."""
+    without_time: pa.Table | None = None
+    """The rows without a time."""
+
+
+class Stream:
+    """A running query. `push` takes a batch and gives back the windows that it closed.
+
+    >>> import slidewheel as sw
+    >>> query = sw.query(time="t", windows=[sw.tumbling("10s")], aggregates=[sw.count()], lateness="5s")
+    >>> stream = query.stream()
+    >>> stream.push({"t": [1_000_000, 12_000_000]}).num_rows
+    0
+    >>> stream.push({"t": [9_000_000, 16_000_000]})["count"].to_pylist()
+    [2]
+    >>> stream.finish()["count"].to_pylist()
+    [2]
+    """
+
+    def __init__(self, query: "Query") -> None:
+        self.query = query
+        self._watermark: int | None = None
+        self._latest: int | None = None
+        self._late = Late()
+        self._engine: Any = None
+        self._schema: pa.Schema | None = None
+        self._finished = False
+
+    @property
+    def watermark(self) -> int | None:
+        """The instant before which all windows are closed, in microseconds; None before the first row."""
+        return self._watermark
+
+    @property
+    def late(self) -> Late:
+        """Counts of what came too late, and with late="keep" the rows themselves."""
+        return self._late
+
+    def push(self, batch: Any) -> pa.Table:
+        """Take in a batch, and give out the windows that are closed by it.
+
+        A batch that can't be taken in raises, and leaves the stream as it was.
+        """
+        self._still_open()
+        return self._step(self._read(batch), closing=True)
+
+    def advance_to(self, time: InstantLike) -> pa.Table:
+        """Raise the watermark to this time, as if no earlier row could come, and give out the windows that this closes."""
+        self._still_open()
+        moment = instant(time)
+        if self._engine is None:
+            self._watermark = moment if self._watermark is None else max(moment, self._watermark)
+            return pa.table({})
+        return self._step(self._nothing(), closing=True, at_least=moment)
+
+    def finish(self) -> pa.Table:
+        """Close all windows that are open; nothing can be pushed afterwards."""
+        self._still_open()
+        result = pa.table({}) if self._engine is None else self._step(self._nothing(), closing=True, final=True)
+        self._finished = True
+        return result
+
+    def run(self, table: Any) -> pa.Table:
+        """The answers for a finite table; what `Query.run` calls."""
+        whole = read_table(table)
+        if whole.num_rows <= AT_ONCE:
+            return self._step(self._read(whole), closing=True, final=True)
+        for first in range(0, whole.num_rows, AT_ONCE):
+            self._step(self._read(whole.slice(first, AT_ONCE)), closing=False)
+        return self.finish()
+
+    def _still_open(self) -> None:
+        if self._finished:
+            raise SlidewheelError("the stream is finished: make another with query.stream()")
+
+    def _read(self, batch: Any) -> tuple[pa.Table, pa.Table, Array]:
+        """The rows of a batch, checked: nothing has changed yet."""
+        table = read_table(batch)
+        self.query.check(table.schema)
+        rows, without, times = read_times(table, self.query.time)
+        if len(times) and (int(times.min()) < -FAR or int(times.max()) > FAR):
+            raise InvalidArgument(f"the column {self.query.time!r} holds times more than 70,000 years away from 1970")
+        if self._engine is None:
+            self._start(table.schema)
+        self._like_before(table.slice(0, 0))
+        return rows, without, times
+
+    def _like_before(self, table: pa.Table) -> pa.Table:
+        """The columns of the first batch, in its types."""
+        assert self._schema is not None
+        for field in self._schema:
+            if field.name not in table.column_names:
+                raise InvalidArgument(
+                    f"no column {field.name!r}, which the first batch had; there are {', '.join(table.column_names)}"
+                )
+        table = table.select(self._schema.names)
+        if table.schema.equals(self._schema):
+            return table
+        try:
+            return table.cast(self._schema)
+        except (pa.ArrowException, ValueError) as error:
+            raise InvalidArgument(f"the columns are not of the types that the first batch had: {error}") from None
+
+    def _start(self, schema: pa.Schema) -> None:
+        """Types are known: make room for states."""
+        query = self.query
+        if not query.plan.gives_rows:
+            schema = pa.schema([schema.field(name) for name in schema.names if name in query.columns])
+        binding = Binding(query.aggregates, schema)
+        keys = Keys(query.keys, [schema.field(name).type for name in query.keys])
+        kind = schema.field(query.time).type
+        zone = kind.tz if pa.types.is_timestamp(kind) else None
+        self._engine = Windowed(query.plan, binding, keys, pa.timestamp("us", zone))
+        self._schema = schema
+
+    def _nothing(self) -> tuple[pa.Table, pa.Table, Array]:
+        assert self._schema is not None
+        empty = self._schema.empty_table()
+        return empty, empty, np.empty(0, dtype=np.int64)
+
+    def _step(
+        self,
+        read: tuple[pa.Table, pa.Table, Array],
+        closing: bool,
+        at_least: int | None = None,
+        final: bool = False,
+    ) -> pa.Table:
+        """Merge rows, raise the watermark, close windows; or leave everything as it was."""
+        before = self._watermark, self._latest, self._late
+        with _uninterrupted():
+            self._engine.begin()
+            try:
+                result = self._merge_and_close(*read, closing, at_least, final)
+            except BaseException:
+                self._watermark, self._latest, self._late = before
+                self._engine.undo()
+                raise
+            self._engine.commit()
+            if closing and self._watermark is not None:
+                self._engine.trim(self._watermark - self.query.repair)
+        return result
+
+    def _merge_and_close(
+        self, table: pa.Table, without: pa.Table, times: Array, closing: bool, at_least: int | None, final: bool
+    ) -> pa.Table:
+        engine, query, watermark = self._engine, self.query, self._watermark
+        given, table = table, self._like_before(table)
+        batch = Batch(table, times, engine.keys.encode([_whole(table[k]) for k in query.keys], len(times)))
+        engine.see_nulls(table)
+        self._count(null_times=len(without), without_time=without)
+        on_time, late = batch, batch.take(np.zeros(len(batch), dtype=bool))
+        counted = np.zeros((len(engine.tracks), 0), dtype=bool)
+        again = late
+        if watermark is not None and len(times) and int(times.min()) < watermark:
+            behind = times < watermark
+            on_time, late = batch.take(~behind), batch.take(behind)
+            missed, counted, mended = engine.lateness(late, watermark, query.repair)
+            again = late.take(mended)
+            lost = missed & ~counted.any(axis=0)
+            self._count(
+                rows=int(missed.sum()),
+                dropped=int(lost.sum()),
+                table=given.filter(pa.array(behind)).filter(pa.array(missed)),
+            )
+        engine.merge(on_time, late, counted)
+        if len(times):
+            newest = int(times.max())
+            self._latest = newest if self._latest is None else max(newest, self._latest)
+            if closing:
+                reached = newest - query.lateness
+                self._watermark = reached if watermark is None else max(reached, watermark)
+        if at_least is not None:
+            self._watermark = at_least if self._watermark is None else max(at_least, self._watermark)
+        if not closing:
+            return pa.table({})
+        mended_windows = [] if len(again) == 0 else engine.repaired(again, watermark, query.repair)
+        self._count(updates=sum(len(c.keys) for c in mended_windows))
+        closed = engine.close(watermark, None if final else self._watermark, self._latest)
+        return engine.table([*mended_windows, *closed])
+
+    def _count(self, **more: Any) -> None:
+        late = self._late
+        numbers = {
+            name: getattr(late, name) + more.pop(name, 0) for name in ("rows", "dropped", "updates", "null_times")
+        }
+        tables = {name: getattr(late, name) for name in ("table", "without_time")}
+        for name, table in more.items():
+            if table.num_rows and (name == "without_time" or self.query.late == "keep"):
+                tables[name] = (
+                    table
+                    if tables[name] is None
+                    else pa.concat_tables([tables[name], table], promote_options="default")
+                )
+        self._late = Late(**numbers, **tables)
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    from slidewheel.engine.inputs import whole
+
+    return whole(column)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until the state is whole again."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    asked: list[Any] = []
+    previous = signal.getsignal(signal.SIGINT)
+    if not callable(previous):
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *arguments: asked.append(arguments))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+        if asked:
+            previous(*asked[0])

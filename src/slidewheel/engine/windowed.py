@@ -1,0 +1,127 @@
+"""Queries that give a row for each window: the tracks of a plan side by side, their results put together."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from slidewheel.engine.arena import Undo
+from slidewheel.engine.batches import Batch, in_time_order, join
+from slidewheel.engine.columns import Array
+from slidewheel.engine.inputs import Binding
+from slidewheel.engine.keys import Keys
+from slidewheel.engine.periodic import Closed, Periodic, Rows
+from slidewheel.windows.plan import Plan
+
+
+class Windowed:
+    """The state of a query whose windows give a row each."""
+
+    def __init__(self, plan: Plan, binding: Binding, keys: Keys, time_type: pa.DataType) -> None:
+        self.plan, self.binding, self.keys, self.time_type = plan, binding, keys, time_type
+        self.tracks: list[Any] = [Periodic(group.specs, group.slicing) for group in plan.groups]
+        for track in self.tracks:
+            for number in range(binding.components):
+                track.arena.add_component(binding.component(number))
+        self.in_order = plan.in_order
+        self.pending: Batch | None = None
+        self._undo: list[tuple[Any, Undo]] = []
+        self._before: Batch | None = None
+
+    # One step: begin, then merge, close, and commit or undo.
+
+    def begin(self) -> None:
+        self._undo, self._before = [], self.pending
+
+    def commit(self) -> None:
+        for track, undo in self._undo:
+            track.arena.commit(undo)
+        self._undo = []
+
+    def undo(self) -> None:
+        for track, undo in reversed(self._undo):
+            track.arena.undo(undo)
+        for track in self.tracks:
+            track.arena.forget()
+        self._undo, self.pending = [], self._before
+
+    def lateness(self, batch: Batch, watermark: int, repair: int) -> tuple[Array, Array, Array]:
+        """For rows behind the watermark: late for a window; counted in one, for each track; in a closed one anew."""
+        judged = [track.lateness(batch.times, watermark, repair) for track in self.tracks]
+        late, again = (np.logical_or.reduce([j[k] for j in judged]) for k in (0, 2))
+        return late, np.stack([j[1] for j in judged]), again
+
+    def merge(self, batch: Batch, late: Batch, counted: Array) -> None:
+        """Rows on time, and late ones with the tracks in which they still count."""
+        if self.in_order:
+            self.pending = batch if self.pending is None else join([self.pending, batch])
+        else:
+            self._add(batch)
+        for track, counts in zip(self.tracks, counted, strict=True):
+            self._add(late.take(counts), [track])
+
+    def _add(self, batch: Batch, tracks: list[Any] | None = None) -> None:
+        if len(batch) == 0:
+            return
+        rows = Rows(batch.codes, batch.times, self.binding.read(batch.table, batch.times))
+        for track in self.tracks if tracks is None else tracks:
+            track.arena.reserve_keys(len(self.keys))
+            self._undo.append((track, track.add(rows)))
+
+    def see_nulls(self, table: pa.Table) -> None:
+        """Count values from now on in columns that have nulls; up to now, every row had one."""
+        known = self.binding.components
+        if self.binding.note_nulls(table):
+            for track in self.tracks:
+                for number in range(known, self.binding.components):
+                    component = self.binding.component(number)
+                    track.arena.add_component(component)
+                    component.row(0)[:] = 1
+                track.arena.forget()
+
+    def close(self, before: int | None, watermark: int | None, latest: int | None) -> list[Closed]:
+        """The windows that close when the watermark rises; without one, all of them."""
+        if self.in_order and self.pending is not None:
+            ready = self.pending.times < watermark if watermark is not None else np.ones(len(self.pending), dtype=bool)
+            if ready.any():
+                rows = in_time_order(self.pending.take(ready), self.keys.ranks(), self.plan.peers)
+                self.pending = self.pending.take(~ready)
+                self._add(rows)
+        closed = []
+        for track in self.tracks:
+            until = watermark if watermark is not None else track.final(latest)
+            track.arena.reserve_keys(len(self.keys))
+            closed.append(track.close(before, until, self.keys.ranks()))
+        return closed
+
+    def repaired(self, late: Batch, watermark: int, repair: int) -> list[Closed]:
+        ranks = self.keys.ranks()
+        return [track.repaired(late.codes, late.times, watermark, repair, ranks) for track in self.tracks]
+
+    def trim(self, watermark: int) -> None:
+        for track in self.tracks:
+            track.trim(watermark)
+
+    def table(self, closed: list[Closed]) -> pa.Table:
+        """The rows of these windows."""
+        some = [c for c in closed if len(c.keys)] or closed[:1]
+        keys, specs, starts, ends = (
+            np.concatenate([getattr(c, n) for c in some]) for n in ("keys", "specs", "starts", "ends")
+        )
+        states = [
+            np.concatenate(column) if len(some) > 1 else column[0]
+            for column in zip(*(c.states for c in some), strict=True)
+        ]
+        if len(some) > 1:
+            order = np.lexsort((specs, self.keys.ranks()[keys], ends))
+            keys, specs, starts, ends = keys[order], specs[order], starts[order], ends[order]
+            states = [column[order] for column in states]
+        names = self.plan.names
+        if len(names) == 1:
+            windows: Any = pa.repeat(names[0], len(keys))
+        else:
+            windows = pa.array(names).take(pa.array(specs))
+        instants = [pa.array(times).view(pa.timestamp("us")).cast(self.time_type) for times in (starts, ends)]
+        columns = [*self.keys.take(keys), *instants, windows, *self.binding.answers(states)]
+        outputs = [aggregate.output for aggregate in self.binding.aggregates]
+        return pa.table(columns, names=[*self.keys.names, "window_start", "window_end", "window", *outputs])

@@ -1,0 +1,54 @@
+"""The plan of a query: which slices its windows share, which states its aggregates share, and what that costs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from slidewheel.algebra.aggregate import Aggregate
+from slidewheel.errors import InvalidArgument, PlanTooLarge
+from slidewheel.windows.slicing import Slicing, shared, union
+from slidewheel.windows.specs import Sliding, Spec, gives_rows
+
+MOST_WINDOWS = 1_000_000
+"""The most windows that one row may be in."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Windows that share slices, with their places in the query."""
+
+    specs: list[tuple[int, Sliding]]
+    slicing: Slicing
+
+
+class Plan:
+    """What is the same for every engine."""
+
+    def __init__(self, specs: Sequence[Spec], aggregates: Sequence[Aggregate]) -> None:
+        self.specs, self.aggregates = tuple(specs), tuple(aggregates)
+        self.names = [spec.name for spec in specs]
+        self.gives_rows = gives_rows(specs[0])
+        if any(gives_rows(spec) != self.gives_rows for spec in specs):
+            give, do_not = (", ".join(s.name for s in specs if gives_rows(s) == form) for form in (True, False))
+            raise InvalidArgument(
+                f"{give} give the input rows back, and {do_not} a row for each window: put them into two queries"
+            )
+        self.commutative = all(aggregate.commutative for aggregate in aggregates)
+        self.in_order = not self.commutative or any(spec.in_order for spec in specs)
+        named = [name for spec in specs for name in spec.columns]
+        named += [name for aggregate in aggregates for name in aggregate.columns if name is not None]
+        self.peers = list(dict.fromkeys(named))
+        self.groups = self._groups()
+
+    def _groups(self) -> list[Group]:
+        periodic = [(place, spec) for place, spec in enumerate(self.specs) if isinstance(spec, Sliding)]
+        for _, spec in periodic:
+            if spec.range // spec.every > MOST_WINDOWS:
+                raise PlanTooLarge(
+                    f"every row would be in {spec.range // spec.every:,} windows of {spec.name}, more than "
+                    f"{MOST_WINDOWS:,}: make every= longer, or use sw.trailing for one window per row"
+                )
+        groups = []
+        for places in shared([spec for _, spec in periodic]) if periodic else []:
+            members = [periodic[place] for place in places]
+            groups.append(Group(members, union([spec for _, spec in members])))
+        return groups

@@ -1,0 +1,106 @@
+"""Slices: the stretches of time that no window cuts, so that each is aggregated once for all windows.
+
+An edge is an instant at which some window starts or ends. A slice reaches from one edge to the next and is named by
+its start. The edges repeat with a period: `Slicing` holds those of one period.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from slidewheel.windows.specs import Sliding
+
+MOST_EDGES = 4096
+"""Edges in a period from which windows get slices of their own rather than shared ones."""
+
+Instants = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class Slicing:
+    period: int
+    edges: tuple[int, ...]
+    """Edges in [0, period), sorted."""
+
+    @property
+    def regular(self) -> bool:
+        return len(self.edges) == 1
+
+    def starts(self, times: Instants) -> Instants:
+        """The start of the slice of each time."""
+        if self.regular:
+            edge = self.edges[0]
+            return (times - edge) // self.period * self.period + edge
+        edges = np.array(self.edges, dtype=np.int64)
+        turn = (times - edges[0]) // self.period
+        within = times - turn * self.period
+        return turn * self.period + edges[np.searchsorted(edges, within, side="right") - 1]
+
+    def most_between(self, first: int, last: int) -> int:
+        """No fewer than the slices from one that starts at `first` to one that starts at `last`."""
+        return ((last - first) // self.period + 1) * len(self.edges) + 1
+
+    def inside(self, length: int) -> int:
+        """About how many slices a window of this length holds."""
+        return max(1, round(length * len(self.edges) / self.period))
+
+
+def panes(window: Sliding) -> Slicing:
+    """Slices of equal length, the greatest that divides both range and slide (Li et al., Panes)."""
+    length = math.gcd(window.range, window.every)
+    return Slicing(length, (window.offset % length,))
+
+
+def pairs(window: Sliding) -> Slicing:
+    """At most two slices in a slide: an edge where windows start and one where they end (Krishnamurthy et al., Pairs)."""
+    return union([window])
+
+
+def cutty(window: Sliding) -> Slicing:
+    """One slice in a slide: an edge only where windows start (Carbone et al., Cutty).
+
+    A window may end inside a slice, so that rows must come in order and the answer be taken in the middle of it.
+    """
+    return Slicing(window.every, (window.offset % window.every,))
+
+
+def union(windows: Sequence[Sliding]) -> Slicing:
+    """The edges of all windows over the least common multiple of their slides; the shortest period of them."""
+    period = math.lcm(*(w.every for w in windows))
+    edges = sorted(
+        {(edge + k * w.every) % period for w in windows for edge in _edges(w) for k in range(period // w.every)}
+    )
+    step = period // len(edges)
+    if (
+        len(edges) > 1
+        and all(b - a == step for a, b in zip(edges, edges[1:], strict=False))
+        and step * len(edges) == period
+    ):
+        return Slicing(step, (edges[0] % step,))
+    return Slicing(period, tuple(edges))
+
+
+def edges_of_union(windows: Sequence[Sliding]) -> int:
+    """No fewer than the edges that `union` would have, without making them."""
+    period = math.lcm(*(w.every for w in windows))
+    return sum(period // w.every * len(_edges(w)) for w in windows)
+
+
+def shared(windows: Sequence[Sliding], most: int = MOST_EDGES) -> list[list[int]]:
+    """The windows, by position, in groups that share slices: all in one unless their edges would be too many."""
+    groups: list[list[int]] = []
+    for position in sorted(range(len(windows)), key=lambda k: windows[k].every):
+        for group in groups:
+            if edges_of_union([windows[k] for k in (*group, position)]) <= most:
+                group.append(position)
+                break
+        else:
+            groups.append([position])
+    return [sorted(group) for group in groups]
+
+
+def _edges(window: Sliding) -> set[int]:
+    return {window.offset % window.every, (window.offset + window.range) % window.every}
