@@ -36,6 +36,8 @@ class Aggregate:
     """Computes with its values, so they must be numbers."""
     positional: bool = False
     """Its second column only names rows: it is never computed with."""
+    verbatim: bool = False
+    """Its answers contain values of its column, so times and booleans must not be taken for integers."""
     skips_nulls: bool = True
     prepare: Callable[[Any], Any] | None = None
     """From a column of any kind to the integers that the compiled form takes, under the kind "hash"."""
