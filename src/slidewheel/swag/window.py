@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal, overload
 
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.algebra.define import AggregateType
@@ -11,6 +11,7 @@ from slidewheel.compiler import interpreter
 from slidewheel.compiler.interpreter import Memory
 from slidewheel.errors import InvalidArgument, Unsupported
 from slidewheel.swag import registry
+from slidewheel.swag.timed import TimedWindow
 
 SMALLEST = 8
 
@@ -47,17 +48,49 @@ class Window:
         return f"<window of {len(self)}: {self.aggregate.output} by {self.algorithm}>"
 
 
+@overload
+def window(  # type: ignore[overload-overlap]
+    aggregate: Aggregate | AggregateType, algorithm: Literal["fiba"], *, fifo: Literal[False] | None = None
+) -> TimedWindow: ...
+
+
+@overload
 def window(
     aggregate: Aggregate | AggregateType,
     algorithm: str = "auto",
     *,
+    fifo: Literal[False],
     steady: bool = False,
     capacity: int = SMALLEST,
-) -> Window:
+) -> TimedWindow: ...
+
+
+@overload
+def window(
+    aggregate: Aggregate | AggregateType,
+    algorithm: str = "auto",
+    *,
+    fifo: Literal[True] | None = None,
+    steady: bool = False,
+    capacity: int = SMALLEST,
+) -> Window: ...
+
+
+def window(
+    aggregate: Aggregate | AggregateType,
+    algorithm: str = "auto",
+    *,
+    fifo: bool | None = None,
+    steady: bool = False,
+    capacity: int = SMALLEST,
+) -> Window | TimedWindow:
     """A window over the last items, for any aggregate and one of the algorithms of `sw.algorithms()`.
 
     `steady=True` lets "auto" choose only algorithms whose every operation is short. `capacity` is the number of items
     to make room for; the window grows beyond it, at the price of copying its items once.
+
+    `fifo=False` gives a TimedWindow, whose items have times and come and go in any order: `insert(time, value)`,
+    `evict(time)`, `query(start, end)`. Its algorithms are "flatfat" and "fiba"; "fiba" alone means fifo=False too.
 
     >>> import slidewheel as sw
     >>> w = sw.swag.window(sw.max(), algorithm="daba")
@@ -67,12 +100,24 @@ def window(
     6
     >>> w.evict(); w.evict(); w.query(), len(w)
     (3, 1)
+    >>> w = sw.swag.window(sw.max(), fifo=False)
+    >>> for time, value in (1, 2), (3, 6), (2, 3):
+    ...     w.insert(time, value)
+    >>> w.evict(3); w.query(), w.algorithm
+    (3, 'fiba')
     """
     if isinstance(aggregate, AggregateType):
         aggregate = aggregate()
     if not isinstance(aggregate, Aggregate):
         raise InvalidArgument(f"window needs an aggregate such as sw.max(), not {aggregate!r}")
     reason = "it was asked for"
+    if fifo is None:
+        fifo = algorithm != "fiba"
+    if not fifo:
+        if algorithm == "auto":
+            algorithm, reason = registry.choose_not_fifo(steady=steady)
+        tree = registry.not_fifo(algorithm).Tree
+        return TimedWindow(aggregate, algorithm, reason, tree, _whole("capacity", capacity))
     if algorithm == "auto":
         algorithm, reason = registry.choose(aggregate, steady=steady)
     module = registry.algorithm(algorithm)
