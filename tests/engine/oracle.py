@@ -185,6 +185,8 @@ class _Replay:
         self.by_rows = gives_rows(case)
         self.arrived: dict[int, float] = {}
         """The rows that have a time, with the watermark from before their batch."""
+        self.behind: dict[int, int] = {}
+        """The rows that came behind the watermark, with the number of rows that had come before their batch."""
         self.batch: list[int] = []
         self.newest = -math.inf
         self.watermark = -math.inf
@@ -206,6 +208,7 @@ class _Replay:
         for k, window in enumerate(self.case.windows):
             if window[0] in ("session", "punctuated"):
                 self.accepted[k] += [r for r in timed if not self._late(window, r)]
+        self.behind |= {r: len(self.arrived) for r in timed if self.times[r] < self.watermark}
         for r in timed:
             self.arrived[r] = self.watermark
             self.newest = max(self.newest, self.times[r])
@@ -273,7 +276,7 @@ class _Replay:
         return tuple(rank(self.case.columns[c][r]) for c in names if c not in own)
 
     def in_order(self, rows: Any) -> list[int]:
-        return sorted(rows, key=lambda r: (self.times[r], self.peer(r)))
+        return sorted(rows, key=lambda r: (self.times[r], self.behind.get(r, -1), self.peer(r)))
 
     def by_key(self, rows: Any) -> dict[Key, list[int]]:
         """The rows of each key in order."""

@@ -1,6 +1,6 @@
 """Many keys in one arena: entries by (key, id), the components that belong to them, and a way back from a failed batch."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,17 +30,21 @@ class Undo:
     moves: Array
     shifts: Array
     touched: Array
-    saved: list[Array]
+    saved: list[Array] = field(default_factory=list)
     """The states of touched slots, for the components that have been changed."""
     shifted: int = 0
     """How many components have followed the shifts."""
+    extras: list[Array] = field(default_factory=list)
+    """What the extra arrays held in touched slots."""
 
 
 class Arena:
     """Entries of many keys. `shifts` are the lengths of blocks, as powers of two; `ranked` ones are cut by position."""
 
-    def __init__(self, shifts: list[int], *, merging: bool = True, ranked: bool = False) -> None:
+    def __init__(self, shifts: list[int], *, merging: bool = True, ranked: bool = False, extras: int = 0) -> None:
         self.shifts, self.merging, self.ranked = list(shifts), merging, ranked
+        self.extras = [_zeros(0) for _ in range(extras)]
+        """More integers for each slot, which a placement of its own keeps."""
         self.components: list[Component] = []
         self.keys = 0
         self.base, self.mask, self.front, self.end = _zeros(0), _zeros(0), _zeros(0), _zeros(0)
@@ -93,14 +97,26 @@ class Arena:
                 longer = _zeros(size)
                 longer[: self.capacity] = getattr(self, name)
                 setattr(self, name, longer)
+            self.extras = [np.concatenate([extra, _zeros(size - self.capacity)]) for extra in self.extras]
             for component in self.components:
                 component.resize(size, len(self.shifts))
             self.capacity = size
 
     def place(self, codes: Array, ids: Array, span: int) -> tuple[Array, Undo]:
         """The slot of each row, ~slot where it begins an entry. Rows of a key come with rising ids."""
+        keys, before, moves = self.make_room(codes, span)
         rows = len(codes)
-        found = np.empty(min(rows, self.keys), dtype=np.int64)
+        placed, touched = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64)
+        shifts = np.empty((rows, 4), dtype=np.int64)
+        shifted, changed = self._run.place(
+            codes, ids, self.merging, *self.rings, self.ids, self.ranks, self.settled, self.dirty, self._listed, placed,
+            shifts, touched
+        )  # fmt: skip
+        return placed, Undo(keys, before, moves, shifts[:shifted].copy(), touched[:changed].copy())
+
+    def make_room(self, codes: Array, span: int) -> tuple[Array, Array, Array]:
+        """Rings that are long enough for these rows. Returns their keys, what these were before, and the moves."""
+        found = np.empty(min(len(codes), self.keys), dtype=np.int64)
         count, need = self._run.touched_keys(codes, span, self._counts, found, *self.rings, self._listed)
         keys = found[:count]
         before = np.stack([array[keys] for array in (*self.rings, self.settled)])
@@ -112,13 +128,9 @@ class Arena:
         moves = moves[:moved]
         for component in self.components:
             component.copy_rings(self._run, moves)
-        placed, touched = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64)
-        shifts = np.empty((rows, 4), dtype=np.int64)
-        shifted, changed = self._run.place(
-            codes, ids, self.merging, *self.rings, self.ids, self.ranks, self.settled, self.dirty, self._listed, placed,
-            shifts, touched
-        )  # fmt: skip
-        return placed, Undo(keys, before, moves, shifts[:shifted].copy(), touched[:changed].copy(), [])
+        for extra in self.extras:
+            self._run.copy_rings(extra.view(np.uint8).reshape(-1, 8), moves)
+        return keys, before, moves
 
     def fill(self, placed: Array, inputs: list[Inputs], undo: Undo) -> None:
         """Add the rows' values to the entries in their slots."""
@@ -137,7 +149,10 @@ class Arena:
             component.row(0)[undo.touched] = saved
         for component in self.components[: undo.shifted]:
             component.unshift(self._run, undo.shifts)
-        self._run.unshift_rings(self.ids.view(np.uint8).reshape(-1, 8), undo.shifts)
+        for extra, values in zip(self.extras, undo.extras, strict=False):
+            extra[undo.touched] = values
+        for array in (self.ids, *self.extras):
+            self._run.unshift_rings(array.view(np.uint8).reshape(-1, 8), undo.shifts)
         # The rings that were left are as they were: states change only in the new ones.
         self._run.release_rings(undo.moves[:, [2, 3, 2, 3, 4, 5]], self.ids, self._free)
         for array, values in zip((*self.rings, self.settled), undo.before, strict=True):
@@ -179,11 +194,25 @@ class Arena:
         )  # fmt: skip
         return [component.answers(parts[:count], offsets) for component in self.components]
 
+    def runs(self, keys: Array, lo: Array, hi: Array) -> list[Array]:
+        """For each component the states of the entries lo .. hi - 1, combined one by one."""
+        offsets = np.concatenate([[0], np.cumsum(hi - lo)])
+        parts = np.empty(int(offsets[-1]), dtype=np.int64)
+        self._run.parts_of_runs(keys, lo, hi, self.base, self.mask, offsets, parts)
+        return [component.answers(parts, offsets) for component in self.components]
+
     def locate(self, keys: Array, starts: Array, ends: Array) -> tuple[Array, Array]:
         """The positions of the entries with ids in [start, end) of each key."""
         lo, hi = np.empty(len(keys), dtype=np.int64), np.empty(len(keys), dtype=np.int64)
         self._run.locate(keys, starts, ends, self.ids, *self.rings, lo, hi)
         return lo, hi
+
+    def slots_of(self, keys: Array, positions: Array) -> Array:
+        return self.base[keys] + (positions & self.mask[keys])  # type: ignore[no-any-return]
+
+    def keep_last(self, count: int) -> None:
+        """Keep this many entries of each key."""
+        np.maximum(self.front, self.end - count, out=self.front)
 
     def trim(self, keep: int) -> int:
         """Drop the entries before `keep`."""

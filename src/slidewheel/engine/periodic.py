@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from slidewheel.compiler.fixed import compiled
 from slidewheel.engine import slots as kernels
@@ -34,6 +35,8 @@ class Rows:
     codes: Array
     times: Array
     inputs: list[Inputs]
+    table: Any = None
+    """The columns that windows read, where they read any."""
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -47,7 +50,8 @@ class Rows:
         inputs = [
             (tuple(map(taken, columns)), None if valid is None else taken(valid)) for columns, valid in self.inputs
         ]
-        return Rows(self.codes[which], self.times[which], inputs)
+        table = None if self.table is None else self.table.take(pa.array(which))
+        return Rows(self.codes[which], self.times[which], inputs, table)
 
 
 class Periodic:
@@ -75,7 +79,7 @@ class Periodic:
         """Whether each window is one slice."""
         return self.slicing.regular and self.slicing.period >= spec.range
 
-    def add(self, rows: Rows) -> Undo:
+    def add(self, rows: Rows, late: bool = False) -> Undo:
         """Rows into their slices."""
         ids = self._slices(rows.times)
         if not self._run.in_order(ids):
@@ -165,8 +169,9 @@ class Periodic:
         states = self.arena.answers(keys, lo, hi, starts, self._levels[which])
         return Closed(keys, self._places[which], starts, starts + self._lengths[which], states)
 
-    def lateness(self, times: Array, watermark: int, repair: int) -> tuple[Array, Array, Array]:
+    def lateness(self, late_rows: Any, watermark: int, repair: int) -> tuple[Array, Array, Array]:
         """For rows behind the watermark: whether each is late for a window, counts in one, and in a closed one anew."""
+        times = late_rows.times
         late, counts, again = (np.zeros(len(times), dtype=bool) for _ in range(3))
         for _, spec in self.specs:
             first, last, closed, repaired = self._containing(spec, times, watermark, repair)

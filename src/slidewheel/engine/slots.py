@@ -389,3 +389,112 @@ def release_rings(moves, ids, free):
             power += 1
         ids[np.uint64(moves[k, 0])] = free[power]
         free[power] = moves[k, 0]
+
+
+def parts_of_runs(keys, lo, hi, base, mask, offsets, parts):
+    """The slots of the entries lo .. hi - 1 of each key."""
+    for j in range(len(keys)):
+        key = np.uint64(keys[np.uint64(j)])
+        n = offsets[np.uint64(j)]
+        for position in range(lo[np.uint64(j)], hi[np.uint64(j)]):
+            parts[np.uint64(n)] = base[key] + (position & mask[key])
+            n += 1
+
+
+def place_sessions(
+    codes, times, gap, base, mask, front, end, ids, firsts, lasts, listed, slots, shifts, touched, old_firsts, old_lasts
+):  # fmt: skip
+    """Find the entry that each row is within `gap` of, and stretch it; or begin one. Times of a key rise.
+
+    An entry is a stretch of a session. Two that a row has brought together stay apart, and are combined when they close.
+    """
+    shifted = changed = 0
+    for i in range(len(codes)):
+        key = np.uint64(codes[np.uint64(i)])
+        t = times[np.uint64(i)]
+        b, m, f, e = base[key], mask[key], front[key], end[key]
+        position = _find(firsts, b, m, f, e, t + 1)
+        slot = b + ((position - 1) & m)
+        if position > f and t <= lasts[np.uint64(slot)] + gap:
+            position -= 1
+        elif position < e and firsts[np.uint64(b + (position & m))] - gap <= t:
+            slot = b + (position & m)
+        else:
+            slot = b + (position & m)
+            for back in range(e - position):
+                p = e - back
+                new, old = np.uint64(b + (p & m)), np.uint64(b + ((p - 1) & m))
+                ids[new], firsts[new], lasts[new] = ids[old], firsts[old], lasts[old]
+            if position < e:
+                shifts[shifted, 0], shifts[shifted, 1] = b, m
+                shifts[shifted, 2], shifts[shifted, 3] = position, e
+                shifted += 1
+            ids[np.uint64(slot)] = firsts[np.uint64(slot)] = lasts[np.uint64(slot)] = t
+            listed[key] = slot
+            end[key] = e + 1
+            slots[np.uint64(i)] = ~slot
+            continue
+        if listed[key] != slot:
+            touched[np.uint64(changed)] = slot
+            old_firsts[np.uint64(changed)], old_lasts[np.uint64(changed)] = firsts[np.uint64(slot)], lasts[np.uint64(slot)]
+            changed += 1
+            listed[key] = slot
+        if t < firsts[np.uint64(slot)]:
+            firsts[np.uint64(slot)] = t
+        if t > lasts[np.uint64(slot)]:
+            lasts[np.uint64(slot)] = t
+        slots[np.uint64(i)] = slot
+    return shifted, changed
+
+
+def closed_sessions(keys, gap, until, base, mask, front, end, firsts, lasts, out):
+    """The sessions that end at until[key] or before: out[:, n] = key, lo, hi, start, end. Returns their number."""
+    n = 0
+    for k in range(len(keys)):
+        key = np.uint64(keys[np.uint64(k)])
+        b, m, e = base[key], mask[key], end[key]
+        lo = front[key]
+        while lo < e:
+            hi = lo + 1
+            last = lasts[np.uint64(b + (lo & m))]
+            while hi < e and firsts[np.uint64(b + (hi & m))] <= last + gap:
+                last = max(last, lasts[np.uint64(b + (hi & m))])
+                hi += 1
+            if last + gap > until[key]:
+                break
+            out[0, n], out[1, n], out[2, n] = keys[np.uint64(k)], lo, hi
+            out[3, n], out[4, n] = firsts[np.uint64(b + (lo & m))], last + gap
+            n += 1
+            lo = hi
+    return n
+
+
+def drop_before(keys, positions, ids, base, mask, front, end, free, settled, dirty):
+    """Drop the entries of each key before a position."""
+    for k in range(len(keys)):
+        key = np.uint64(keys[np.uint64(k)])
+        front[key] = max(front[key], positions[np.uint64(k)])
+        if front[key] == end[key] and mask[key] >= 0:
+            _release(key, ids, base, mask, front, end, free, settled, dirty)
+
+
+def number_punctuated(codes, flags, numbers, out):
+    """The number of the window of each row: a row with a flag is the last of its window."""
+    for i in range(len(codes)):
+        key = np.uint64(codes[np.uint64(i)])
+        out[np.uint64(i)] = numbers[key]
+        if flags[np.uint64(i)]:
+            numbers[key] += 1
+
+
+def delta_starts(codes, positions, size, marks, base, mask, front, oldest, out):
+    """For each row the position of the first one that is still within `size` of it; oldest[key] moves on."""
+    for i in range(len(codes)):
+        key = np.uint64(codes[np.uint64(i)])
+        b, m, here = base[key], mask[key], positions[np.uint64(i)]
+        newest = marks[np.uint64(b + (here & m))]
+        lo = max(oldest[key], front[key])
+        while lo < here and not abs(marks[np.uint64(b + (lo & m))] - newest) <= size:
+            lo += 1
+        oldest[key] = lo
+        out[np.uint64(i)] = lo

@@ -190,6 +190,7 @@ class Stream:
         batch = Batch(table, times, engine.keys.encode([_whole(table[k]) for k in query.keys], len(times)))
         engine.see_nulls(table)
         self._count(null_times=len(without), without_time=without)
+        engine.see_keys()
         on_time, late = batch, batch.take(np.zeros(len(batch), dtype=bool))
         counted = np.zeros((len(engine.tracks), 0), dtype=bool)
         again = late

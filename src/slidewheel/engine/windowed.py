@@ -10,8 +10,17 @@ from slidewheel.engine.batches import Batch, in_time_order, join
 from slidewheel.engine.columns import Array
 from slidewheel.engine.inputs import Binding
 from slidewheel.engine.keys import Keys
+from slidewheel.engine.counted import Counted
 from slidewheel.engine.periodic import Closed, Periodic, Rows
+from slidewheel.engine.punctuated import Punctuated
+from slidewheel.engine.sessions import Sessions
 from slidewheel.windows.plan import Plan
+from slidewheel.windows.specs import Punctuated as PunctuatedSpec
+from slidewheel.windows.specs import Rows as RowsSpec
+from slidewheel.windows.specs import Session
+
+
+TRACKS: dict[type, Any] = {Session: Sessions, RowsSpec: Counted, PunctuatedSpec: Punctuated}
 
 
 class Windowed:
@@ -20,6 +29,9 @@ class Windowed:
     def __init__(self, plan: Plan, binding: Binding, keys: Keys, time_type: pa.DataType) -> None:
         self.plan, self.binding, self.keys, self.time_type = plan, binding, keys, time_type
         self.tracks: list[Any] = [Periodic(group.specs, group.slicing) for group in plan.groups]
+        for place, spec in enumerate(plan.specs):
+            if type(spec) in TRACKS:
+                self.tracks.append(TRACKS[type(spec)](place, spec))
         for track in self.tracks:
             for number in range(binding.components):
                 track.arena.add_component(binding.component(number))
@@ -32,6 +44,7 @@ class Windowed:
 
     def begin(self) -> None:
         self._undo, self._before = [], self.pending
+        self._saved = [track.saved() if hasattr(track, "saved") else None for track in self.tracks]
 
     def commit(self) -> None:
         for track, undo in self._undo:
@@ -41,13 +54,15 @@ class Windowed:
     def undo(self) -> None:
         for track, undo in reversed(self._undo):
             track.arena.undo(undo)
-        for track in self.tracks:
+        for track, saved in zip(self.tracks, self._saved, strict=True):
             track.arena.forget()
+            if saved is not None:
+                track.restore(saved)
         self._undo, self.pending = [], self._before
 
     def lateness(self, batch: Batch, watermark: int, repair: int) -> tuple[Array, Array, Array]:
         """For rows behind the watermark: late for a window; counted in one, for each track; in a closed one anew."""
-        judged = [track.lateness(batch.times, watermark, repair) for track in self.tracks]
+        judged = [track.lateness(batch, watermark, repair) for track in self.tracks]
         late, again = (np.logical_or.reduce([j[k] for j in judged]) for k in (0, 2))
         return late, np.stack([j[1] for j in judged]), again
 
@@ -55,18 +70,30 @@ class Windowed:
         """Rows on time, and late ones with the tracks in which they still count."""
         if self.in_order:
             self.pending = batch if self.pending is None else join([self.pending, batch])
-        else:
-            self._add(batch)
+            late, counted = self._late_in_order(late, counted)
+        self._add(batch, [track for track in self.tracks if not self._ordered(track)])
         for track, counts in zip(self.tracks, counted, strict=True):
-            self._add(late.take(counts), [track])
+            self._add(late.take(counts), [track], late=True)
 
-    def _add(self, batch: Batch, tracks: list[Any] | None = None) -> None:
-        if len(batch) == 0:
+    def _ordered(self, track: Any) -> bool:
+        """Whether rows wait for the watermark, to be added in the order of their times."""
+        return not self.plan.commutative or isinstance(track, (Counted, Punctuated))
+
+    def _late_in_order(self, late: Batch, counted: Array) -> tuple[Batch, Array]:
+        order = in_time_order(late, self.keys.ranks(), self.plan.peers)
+        return late.take(order), counted[:, order]
+
+    def _add(self, batch: Batch, tracks: list[Any], late: bool = False) -> None:
+        if len(batch) == 0 or not tracks:
             return
-        rows = Rows(batch.codes, batch.times, self.binding.read(batch.table, batch.times))
-        for track in self.tracks if tracks is None else tracks:
-            track.arena.reserve_keys(len(self.keys))
-            self._undo.append((track, track.add(rows)))
+        rows = Rows(batch.codes, batch.times, self.binding.read(batch.table, batch.times), batch.table)
+        for track in tracks:
+            self._undo.append((track, track.add(rows, late)))
+
+    def see_keys(self) -> None:
+        """Make room for keys that have just been met."""
+        for track in self.tracks:
+            getattr(track, "reserve_keys", track.arena.reserve_keys)(len(self.keys))
 
     def see_nulls(self, table: pa.Table) -> None:
         """Count values from now on in columns that have nulls; up to now, every row had one."""
@@ -81,16 +108,18 @@ class Windowed:
 
     def close(self, before: int | None, watermark: int | None, latest: int | None) -> list[Closed]:
         """The windows that close when the watermark rises; without one, all of them."""
-        if self.in_order and self.pending is not None:
+        waiting = np.empty(0, dtype=np.int64)
+        if self.pending is not None:
             ready = self.pending.times < watermark if watermark is not None else np.ones(len(self.pending), dtype=bool)
-            if ready.any():
-                rows = in_time_order(self.pending.take(ready), self.keys.ranks(), self.plan.peers)
-                self.pending = self.pending.take(~ready)
-                self._add(rows)
+            rows, self.pending = self.pending.take(ready), self.pending.take(~ready)
+            rows = rows.take(in_time_order(rows, self.keys.ranks(), self.plan.peers))
+            self._add(rows, [track for track in self.tracks if self._ordered(track)])
+            waiting = self.pending.codes[self.pending.times == watermark]
         closed = []
         for track in self.tracks:
             until = watermark if watermark is not None else track.final(latest)
-            track.arena.reserve_keys(len(self.keys))
+            if isinstance(track, Sessions) and self._ordered(track):
+                track.waiting = waiting
             closed.append(track.close(before, until, self.keys.ranks()))
         return closed
 

@@ -1,0 +1,61 @@
+"""Windows that count rows: the last n rows at every k-th row of a key."""
+
+import numpy as np
+
+from slidewheel.engine.arena import Arena, Undo
+from slidewheel.engine.columns import Array
+from slidewheel.engine.periodic import Closed, Rows
+from slidewheel.windows.specs import Rows as RowsSpec
+
+
+class Counted:
+    """Every row is an entry; rows come in the order of their times, late ones take their place among them."""
+
+    def __init__(self, place: int, spec: RowsSpec) -> None:
+        self.place, self.spec = place, spec
+        self.level = spec.count.bit_length() - 1
+        self.arena = Arena([self.level], merging=False, ranked=True)
+        self._new: tuple[Array, Array, Array] | None = None
+
+    def add(self, rows: Rows, late: bool = False) -> Undo:
+        placed, undo = self.arena.place(rows.codes, rows.times, len(rows))
+        try:
+            self.arena.fill(placed, rows.inputs, undo)
+        except BaseException:
+            self.arena.undo(undo)
+            raise
+        if not late:
+            self._new = rows.codes, rows.times, ~placed
+        return undo
+
+    def answers(self, codes: Array, positions: Array) -> list[Array]:
+        """The states of the windows that end with these rows."""
+        self.arena.extend(np.unique(codes), np.iinfo(np.int64).max)
+        starts = positions + 1 - self.spec.count
+        lo = np.maximum(starts, self.arena.front[codes])
+        return self.arena.answers(codes, lo, positions + 1, starts, np.zeros(len(codes), dtype=np.int64))
+
+    def close(self, before: int | None, watermark: int, ranks: Array) -> Closed:
+        arena = self.arena
+        nothing = np.empty(0, dtype=np.int64)
+        codes, times, slots = self._new or (nothing, nothing, nothing)
+        self._new = None
+        positions = arena.ranks[slots]
+        ends = (positions + 1) % self.spec.every == 0
+        codes, times, positions = codes[ends], times[ends], positions[ends]
+        oldest = np.maximum(positions + 1 - self.spec.count, arena.front[codes])
+        starts = arena.ids[arena.slots_of(codes, oldest)]
+        order = np.lexsort((positions, ranks[codes], times))
+        codes, times, positions, starts = codes[order], times[order], positions[order], starts[order]
+        return Closed(codes, np.full(len(codes), self.place), starts, times, self.answers(codes, positions))
+
+    def trim(self, watermark: int) -> None:
+        self.arena.keep_last(self.spec.count - 1)
+
+    def lateness(self, late: "Rows", watermark: int, repair: int) -> tuple[Array, Array, Array]:
+        """Late for its own window, but counted in those of later rows."""
+        every = np.ones(len(late), dtype=bool)
+        return every, every, ~every
+
+    def final(self, latest: int | None) -> int:
+        return 0 if latest is None else latest + 1
