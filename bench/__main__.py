@@ -19,6 +19,9 @@ SUITES = {
     "user": "a user's own aggregate against pandas' apply with Numba",
     "one_by_one": "windows used from Python, one item at a time",
     "start": "from the start of a process to its first answer",
+    "slickdeque": "the experiments of the SlickDeque paper, figures 10 to 15",
+    "reactive": "the experiments of the Reactive Aggregator paper, figures 6 to 12, tables 3 and 4",
+    "daba": "the experiments of the DABA paper, tables 2 and 3, figure 13",
 }
 
 

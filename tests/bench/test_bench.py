@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bench import __main__ as command
-from bench import algorithms, latency, one_by_one, rolling, start, user
+from bench import algorithms, daba, latency, one_by_one, reactive, rolling, slickdeque, start, user
 from bench.harness import Contestant, Report, Timing, disagreement
 
 FEW = ("two_stacks", "daba", "foa")
@@ -24,6 +24,38 @@ TINY = {
     user: user.Settings(rows=100, pandas_work=500, windows=(10,)),
     one_by_one: one_by_one.Settings(window=20, rounds=50, aggregates=("max", "std")),
     start: start.Settings(answers=("max by count",)),
+    slickdeque: slickdeque.Settings(
+        windows=(1, 16, 32),
+        rounds=64,
+        recalc=16,
+        ranges=(1, 4, 16),
+        answers=64,
+        window=16,
+        latency_rounds=256,
+        runs=1,
+        memory=(16, 24),
+    ),
+    reactive: reactive.Settings(
+        even=(4, 16),
+        table_3=("max, float", "collect"),
+        short=(1, 16),
+        long=(1, 16, 64),
+        tumbling=(1, 16),
+        dynamic=(16,),
+        coarse=(64, 128),
+        table_4=(8, 64),
+        rounds=64,
+        tuples=256,
+    ),
+    daba: daba.Settings(
+        aggregates=("sum", "collect"),
+        window=16,
+        latency_rounds=512,
+        runs=1,
+        even=(2, 16),
+        rounds=64,
+        windows=(1, 16, 64),
+    ),
 }
 
 
