@@ -415,7 +415,7 @@ class _Replay:
                     if values[r] is None:
                         continue
                     window_now.append(r)
-                    while abs(values[window_now[0]] - values[r]) > options["distance"]:
+                    while r not in self.behind and abs(values[window_now[0]] - values[r]) > options["distance"]:
                         del window_now[0]
                 return window_now
         raise NotImplementedError(window)

@@ -1,4 +1,4 @@
-"""Kernels that no aggregate takes part in: the functions of one of our files, compiled and kept like generated modules."""
+"""Kernels that no aggregate takes part in: the functions of a file, compiled and kept like generated modules."""
 
 import ast
 from functools import cache

@@ -1,4 +1,4 @@
-"""Many keys in one arena: entries by (key, id), the components that belong to them, and a way back from a failed batch."""
+"""Many keys in one arena: entries by (key, id), their components, and a way back from a batch that failed."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -208,7 +208,7 @@ class Arena:
         return lo, hi
 
     def slots_of(self, keys: Array, positions: Array) -> Array:
-        return self.base[keys] + (positions & self.mask[keys])  # type: ignore[no-any-return]
+        return self.base[keys] + (positions & self.mask[keys])
 
     def keep_last(self, count: int) -> None:
         """Keep this many entries of each key."""

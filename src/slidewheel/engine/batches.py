@@ -73,9 +73,7 @@ def check_columns(schema: pa.Schema, needed: dict[str, str]) -> None:
         if found == 0:
             raise InvalidArgument(f"no column {name!r}, which {purpose} reads; there are {', '.join(schema.names)}")
         if found > 1:
-            raise InvalidArgument(
-                f"there are {found} columns {name!r}, which {purpose} reads; give them different names"
-            )
+            raise InvalidArgument(f"{found} columns are called {name!r}, which {purpose} reads: rename all but one")
 
 
 def read_times(table: pa.Table, name: str) -> tuple[pa.Table, pa.Table, Array]:
@@ -85,7 +83,7 @@ def read_times(table: pa.Table, name: str) -> tuple[pa.Table, pa.Table, Array]:
     timely = pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_integer(kind)
     if not timely and not (pa.types.is_null(kind) and len(column) == column.null_count):
         raise InvalidTime(
-            f"the time column {name!r} is {kind}; cast it to a timestamp, a date, or integers (microseconds since 1970 UTC)"
+            f"the time column {name!r} is {kind}; cast it to a timestamp, a date, or whole microseconds since 1970"
         )
     without = table.slice(0, 0)
     if column.null_count:
@@ -95,7 +93,7 @@ def read_times(table: pa.Table, name: str) -> tuple[pa.Table, pa.Table, Array]:
 
 
 def in_time_order(batch: Batch, ranks: Array, peers: Sequence[str]) -> Array:
-    """The order of rows by time, then key, then the columns `peers`: an order that does not depend on how the rows came in."""
+    """Rows by time, then key, then the columns `peers`: an order that does not depend on how they came in."""
     rank = ranks[batch.codes]
     order = np.lexsort((rank, batch.times))
     times, rank = batch.times[order], rank[order]

@@ -94,7 +94,8 @@ class CompiledWork:
 
     def lowered(self, states: Array, ok: Array) -> Array:
         """The answers, where `ok`."""
-        result, shape = self.monoid.result, ()
+        result: Any = self.monoid.result
+        shape: tuple[int, ...] = ()
         if result == "like0":
             result = self.columns[0].dtype
         elif result == "":
@@ -117,7 +118,8 @@ class InterpretedWork:
             states[slot] = state
 
         laws, ring = SimpleNamespace(combine=monoid.combine), SimpleNamespace(load=load, store=store)
-        self.prefixes, self.suffixes, self.fold = time_blocks.operations(laws, ring, lambda function: function)
+        operations: Any = time_blocks.operations
+        self.prefixes, self.suffixes, self.fold = operations(laws, ring, lambda function: function)
 
     def add(self, columns: tuple[Array, ...], valid: Array | None, slots: Array, states: Array) -> None:
         lift, combine, identity = self.monoid.lift, self.monoid.combine, self.monoid.identity

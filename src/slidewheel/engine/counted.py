@@ -35,6 +35,13 @@ class Counted:
         lo = np.maximum(starts, self.arena.front[codes])
         return self.arena.answers(codes, lo, positions + 1, starts, np.zeros(len(codes), dtype=np.int64))
 
+    def answers_of_new(self) -> list[Array]:
+        """The states of the windows that end with the rows just added."""
+        nothing = np.empty(0, dtype=np.int64)
+        codes, _, slots = self._new or (nothing, nothing, nothing)
+        self._new = None
+        return self.answers(codes, self.arena.ranks[slots])
+
     def close(self, before: int | None, watermark: int, ranks: Array) -> Closed:
         arena = self.arena
         nothing = np.empty(0, dtype=np.int64)

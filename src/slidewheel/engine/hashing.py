@@ -12,7 +12,7 @@ def _slot(x, mask):
 
 
 def encode(values, lo, codes, places, distinct, count):
-    """Codes of values lo, lo + 1, ... The table holds code + 1, 0 where it is empty; `distinct` holds the value of each code.
+    """Codes of the values from row lo on. `places` holds code + 1, or 0; `distinct` holds the value of each code.
 
     Returns the number of codes, and the row to go on with when the table is half full.
     """

@@ -55,14 +55,10 @@ class Binding:
     def _kinds(self, aggregate: Aggregate) -> tuple[str, ...]:
         types = [self.schema.field(name).type for name in aggregate.columns if name is not None]
         kinds = tuple(kind_of(kind) for kind in types)
-        if aggregate.arithmetic and kinds[0] == "O" and not pa.types.is_decimal(types[0]):
-            raise Unsupported(
-                f"{aggregate.output}: {aggregate.name} needs numbers, but {_name(aggregate)} is {types[0]}"
-            )
-        if aggregate.arithmetic and not (pa.types.is_integer(types[0]) or kinds[0] in "fO"):
-            raise Unsupported(
-                f"{aggregate.output}: {aggregate.name} needs numbers, but {_name(aggregate)} is {types[0]}; cast it first"
-            )
+        if aggregate.arithmetic and not (
+            kinds[0] == "f" or pa.types.is_integer(types[0]) or pa.types.is_decimal(types[0])
+        ):
+            raise _no_numbers(aggregate, types[0])
         if aggregate.name == "count":
             return (kinds[0] if kinds and kinds[0] != "O" else "i",)
         if aggregate.prepare is not None:
@@ -200,8 +196,11 @@ class Binding:
         return from_numbers(values, ok, kind)
 
 
-def _name(aggregate: Aggregate) -> str:
-    return f"column {aggregate.columns[0]!r}"
+def _no_numbers(aggregate: Aggregate, kind: pa.DataType) -> Unsupported:
+    return Unsupported(
+        f"{aggregate.output}: {aggregate.name} needs numbers, but the column {aggregate.columns[0]!r} is {kind}; "
+        f"cast it to an integer or float type first"
+    )
 
 
 def whole(column: pa.ChunkedArray) -> pa.Array:

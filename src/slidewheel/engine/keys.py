@@ -86,7 +86,7 @@ class Values:
 
     def encode(self, column: pa.Array) -> Array:
         local = column.dictionary_encode(null_encoding="encode")
-        return self._codes(local.dictionary)[local.indices.to_numpy()]
+        return np.asarray(self._codes(local.dictionary)[local.indices.to_numpy()])
 
     def _codes(self, distinct: pa.Array) -> Array:
         if len(self) > 16 * len(distinct):  # a few of many: not worth a table of the many
@@ -129,13 +129,13 @@ def _to_bits(column: pa.Array) -> Array:
     if pa.types.is_floating(kind):
         numbers = column.fill_null(0.0).to_numpy(zero_copy_only=False).astype(np.float64) + 0.0
         numbers[np.isnan(numbers)] = np.nan
-        return numbers.view(np.int64)
+        return np.asarray(numbers.view(np.int64))
     if pa.types.is_boolean(kind):
-        return column.fill_null(False).to_numpy(zero_copy_only=False).astype(np.int64)
+        return np.asarray(column.fill_null(False).to_numpy(zero_copy_only=False), dtype=np.int64)
     if pa.types.is_temporal(kind):
         column = column.view(pa.int64() if kind.bit_width == 64 else pa.int32())
     numbers = column.fill_null(0).to_numpy(zero_copy_only=False)
-    return numbers.view(np.int64) if numbers.dtype == np.uint64 else numbers.astype(np.int64, copy=False)
+    return np.asarray(numbers.view(np.int64) if numbers.dtype == np.uint64 else numbers, dtype=np.int64)
 
 
 def _from_bits(bits: Array, kind: pa.DataType, null: Array | None = None) -> pa.Array:
@@ -218,4 +218,4 @@ def ordered(table: pa.Table, names: Sequence[str]) -> Array:
         columns[name] = column
         keys.append((name, "ascending"))
     order = pc.sort_indices(pa.table(columns), sort_keys=keys)
-    return order.to_numpy().astype(np.int64)
+    return np.asarray(order.to_numpy(), dtype=np.int64)

@@ -108,7 +108,7 @@ class Periodic:
         if places > 4 * len(ids) + 1024:
             return np.argsort(ids, kind="stable")
         order = np.empty(len(ids), dtype=np.int64)
-        self._run.counting_sort((ids - least) // unit, 0, np.zeros(places + 1, dtype=np.int64), order)
+        self._run.counting_sort((ids - least) // unit, np.zeros(places + 1, dtype=np.int64), order)
         return order
 
     def close(self, before: int | None, watermark: int, ranks: Array) -> Closed:
@@ -157,7 +157,7 @@ class Periodic:
         out = [np.empty(total, dtype=np.int64) for _ in range(5)]
         self._run.list_windows(*known, counted, begins, buckets, places, *out)
         if not counted:
-            key, which, index, lo, hi = out
+            _, which, index, _, _ = out
             ends = self._offsets[which] + self._lengths[which] + self._everys[which] * index
             order = np.argsort(ends, kind="stable")
             out = [array[order] for array in out]

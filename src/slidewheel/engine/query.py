@@ -13,6 +13,7 @@ from slidewheel.engine.batches import check_columns
 from slidewheel.engine.stream import Stream
 from slidewheel.errors import InvalidArgument, Unsupported
 from slidewheel.times import DurationLike, duration
+from slidewheel.windows.explain import explain
 from slidewheel.windows.plan import Plan
 from slidewheel.windows.specs import Sliding, Spec, Trailing
 
@@ -51,7 +52,7 @@ class Query:
 
     def explain(self) -> str:
         """The plan as text: slices, shared states, algorithms and their cost."""
-        return self.plan.explain()
+        return explain(self.plan, self.time, self.keys, self.lateness, self.late, self.repair)
 
     @property
     def columns(self) -> dict[str, str]:
@@ -130,8 +131,8 @@ def query(
         for spec in specs:
             if not isinstance(spec, (Sliding, Trailing)):
                 raise Unsupported(
-                    f'late="update" can repair sliding, tumbling and trailing windows, but not {spec.name}: what a late '
-                    f'row changes there has no bound; use late="keep"'
+                    f'late="update" can repair sliding, tumbling and trailing windows, but not {spec.name}: what a '
+                    f'late row changes there has no bound; use late="keep"'
                 )
     _ = result.plan
     return result

@@ -23,22 +23,22 @@ def _find(ids, base, mask, lo, hi, x):
 
 def in_order(values):
     """Whether no value is less than the one before it."""
-    for i in range(1, len(values)):
+    for i in range(1, len(values)):  # noqa: SIM110
         if values[np.uint64(i)] < values[np.uint64(i - 1)]:
             return False
     return True
 
 
-def counting_sort(values, least, starts, order):
-    """A stable order by values in least .. least + len(starts) - 2; `starts` is zeros."""
+def counting_sort(values, starts, order):
+    """A stable order by values in 0 .. len(starts) - 2; `starts` is zeros."""
     for i in range(len(values)):
-        starts[np.uint64(values[np.uint64(i)] - least + 1)] += 1
+        starts[np.uint64(values[np.uint64(i)] + 1)] += 1
     for v in range(1, len(starts)):
         starts[np.uint64(v)] += starts[np.uint64(v - 1)]
     for i in range(len(values)):
-        v = np.uint64(values[np.uint64(i)] - least)
-        order[np.uint64(starts[v])] = i
-        starts[v] += 1
+        place = np.uint64(values[np.uint64(i)])
+        order[np.uint64(starts[place])] = i
+        starts[place] += 1
 
 
 def regular_starts(times, period, edge, out):
@@ -196,7 +196,7 @@ def unshift_rings(states, shifts):
 def stretches(
     keys, frontier, by_position, level, shift, ids, base, mask, front, end, dirty, prefixed, suffixed, bounds
 ):  # fmt: skip
-    """What prefixes and suffixes of one level lack up to the frontier: bounds[:, k] = first, last, settled, complete."""
+    """What prefixes and suffixes of a level lack up to the frontier: bounds[:, k] = first, last, settled, complete."""
     for k in range(len(keys)):
         key = np.uint64(keys[np.uint64(k)])
         b, m, f, e = base[key], mask[key], front[key], end[key]
@@ -263,7 +263,7 @@ def list_windows(
     keys, lengths, everys, offsets, firsts, lasts, ids, base, mask, front, end, counted, begins, buckets, places,
     out_key, out_window, out_index, out_lo, out_hi
 ):  # fmt: skip
-    """Every window that holds rows: one key after the other; or, if counted, where places[bucket] says, which moves on."""
+    """Every window that holds rows: key after key; or, if counted, where places[bucket] says, which moves on."""
     n = 0
     for k in range(len(keys)):
         key = np.uint64(keys[np.uint64(k)])
@@ -406,7 +406,7 @@ def place_sessions(
 ):  # fmt: skip
     """Find the entry that each row is within `gap` of, and stretch it; or begin one. Times of a key rise.
 
-    An entry is a stretch of a session. Two that a row has brought together stay apart, and are combined when they close.
+    An entry is a stretch of a session. Two that a row brought together stay apart, and are combined when they close.
     """
     shifted = changed = 0
     for i in range(len(codes)):
@@ -436,7 +436,8 @@ def place_sessions(
             continue
         if listed[key] != slot:
             touched[np.uint64(changed)] = slot
-            old_firsts[np.uint64(changed)], old_lasts[np.uint64(changed)] = firsts[np.uint64(slot)], lasts[np.uint64(slot)]
+            old_firsts[np.uint64(changed)] = firsts[np.uint64(slot)]
+            old_lasts[np.uint64(changed)] = lasts[np.uint64(slot)]
             changed += 1
             listed[key] = slot
         if t < firsts[np.uint64(slot)]:

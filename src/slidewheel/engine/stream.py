@@ -14,6 +14,7 @@ from slidewheel.engine.batches import Batch, read_table, read_times
 from slidewheel.engine.columns import Array
 from slidewheel.engine.inputs import Binding
 from slidewheel.engine.keys import Keys
+from slidewheel.engine.per_row import PerRow
 from slidewheel.engine.windowed import Windowed
 from slidewheel.errors import InvalidArgument, SlidewheelError
 from slidewheel.times import InstantLike, instant
@@ -87,7 +88,7 @@ class Stream:
         return self._step(self._read(batch), closing=True)
 
     def advance_to(self, time: InstantLike) -> pa.Table:
-        """Raise the watermark to this time, as if no earlier row could come, and give out the windows that this closes."""
+        """Raise the watermark to this time, as if no earlier row could come; give out the windows that this closes."""
         self._still_open()
         moment = instant(time)
         if self._engine is None:
@@ -152,7 +153,10 @@ class Stream:
         keys = Keys(query.keys, [schema.field(name).type for name in query.keys])
         kind = schema.field(query.time).type
         zone = kind.tz if pa.types.is_timestamp(kind) else None
-        self._engine = Windowed(query.plan, binding, keys, pa.timestamp("us", zone))
+        if query.plan.gives_rows:
+            self._engine = PerRow(query.plan, binding, keys, query.late == "update")
+        else:
+            self._engine = Windowed(query.plan, binding, keys, pa.timestamp("us", zone))
         self._schema = schema
 
     def _nothing(self) -> tuple[pa.Table, pa.Table, Array]:

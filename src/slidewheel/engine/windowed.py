@@ -8,9 +8,9 @@ import pyarrow as pa
 from slidewheel.engine.arena import Undo
 from slidewheel.engine.batches import Batch, in_time_order, join
 from slidewheel.engine.columns import Array
+from slidewheel.engine.counted import Counted
 from slidewheel.engine.inputs import Binding
 from slidewheel.engine.keys import Keys
-from slidewheel.engine.counted import Counted
 from slidewheel.engine.periodic import Closed, Periodic, Rows
 from slidewheel.engine.punctuated import Punctuated
 from slidewheel.engine.sessions import Sessions
@@ -18,7 +18,6 @@ from slidewheel.windows.plan import Plan
 from slidewheel.windows.specs import Punctuated as PunctuatedSpec
 from slidewheel.windows.specs import Rows as RowsSpec
 from slidewheel.windows.specs import Session
-
 
 TRACKS: dict[type, Any] = {Session: Sessions, RowsSpec: Counted, PunctuatedSpec: Punctuated}
 

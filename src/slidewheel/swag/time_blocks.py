@@ -5,11 +5,11 @@ entry has, beside its own state, a prefix (the aggregate from the start of its b
 complete, a suffix (from itself to the end of its block). A window that is at least as long as a block and shorter than
 two is a suffix, at most one whole block, and a prefix: van Herk's and Gil and Werman's windows, cut by the clock.
 
-Where the cuts lie depends on the clock alone. So the answers are the same to the last bit however the rows were batched,
+Where the cuts lie depends on the clock alone. So the answers are the same to the last bit however rows were batched,
 all windows of about one length share the blocks, and what a late row changes is made anew without a trace.
 
-`table` holds rows of `capacity` states: row 0 the entries, then prefixes and suffixes for each length of blocks. A key's
-entries are a ring of `mask + 1` slots at `base`; its positions rise for ever.
+`table` holds rows of `capacity` states: row 0 the entries, then prefixes and suffixes for each length of blocks. The
+entries of a key are a ring of `mask + 1` slots at `base`; its positions rise for ever.
 """
 
 import numpy as np

@@ -33,11 +33,11 @@ class Slicing:
         """The start of the slice of each time."""
         if self.regular:
             edge = self.edges[0]
-            return (times - edge) // self.period * self.period + edge
+            return np.asarray((times - edge) // self.period * self.period + edge)
         edges = np.array(self.edges, dtype=np.int64)
         turn = (times - edges[0]) // self.period
         within = times - turn * self.period
-        return turn * self.period + edges[np.searchsorted(edges, within, side="right") - 1]
+        return np.asarray(turn * self.period + edges[np.searchsorted(edges, within, side="right") - 1])
 
     def most_between(self, first: int, last: int) -> int:
         """No fewer than the slices from one that starts at `first` to one that starts at `last`."""
@@ -55,7 +55,7 @@ def panes(window: Sliding) -> Slicing:
 
 
 def pairs(window: Sliding) -> Slicing:
-    """At most two slices in a slide: an edge where windows start and one where they end (Krishnamurthy et al., Pairs)."""
+    """At most two slices in a slide: an edge where windows start, one where they end (Krishnamurthy et al., Pairs)."""
     return union([window])
 
 
@@ -70,16 +70,22 @@ def cutty(window: Sliding) -> Slicing:
 def union(windows: Sequence[Sliding]) -> Slicing:
     """The edges of all windows over the least common multiple of their slides; the shortest period of them."""
     period = math.lcm(*(w.every for w in windows))
-    edges = sorted(
-        {(edge + k * w.every) % period for w in windows for edge in _edges(w) for k in range(period // w.every)}
-    )
-    step = period // len(edges)
-    if (
-        len(edges) > 1
-        and all(b - a == step for a, b in zip(edges, edges[1:], strict=False))
-        and step * len(edges) == period
-    ):
-        return Slicing(step, (edges[0] % step,))
+    starts = ((edge, w.every) for w in windows for edge in _edges(w))
+    edges = sorted({(edge + k * every) % period for edge, every in starts for k in range(period // every)})
+    return _shortest(period, edges)
+
+
+def _shortest(period: int, edges: list[int]) -> Slicing:
+    """The same edges over the shortest period with which they repeat."""
+    for count in range(1, len(edges)):
+        times, rest = divmod(len(edges), count)
+        turn = edges[count] - edges[0]
+        if (
+            rest == 0
+            and turn * times == period
+            and all(b - a == turn for a, b in zip(edges, edges[count:], strict=False))
+        ):
+            return Slicing(turn, tuple(sorted(edge % turn for edge in edges[:count])))
     return Slicing(period, tuple(edges))
 
 

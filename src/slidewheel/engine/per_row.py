@@ -1,0 +1,201 @@
+"""Queries that give the input rows back, each with the aggregates of its windows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from slidewheel.engine.arena import Undo
+from slidewheel.engine.batches import Batch, in_time_order, join
+from slidewheel.engine.columns import Array
+from slidewheel.engine.components import identity_states
+from slidewheel.engine.counted import Counted
+from slidewheel.engine.deltas import Deltas
+from slidewheel.engine.inputs import Binding, whole
+from slidewheel.engine.keys import Keys
+from slidewheel.engine.periodic import Rows
+from slidewheel.engine.trailing import Trailed
+from slidewheel.windows.plan import Plan
+from slidewheel.windows.specs import Delta, Trailing
+from slidewheel.windows.specs import Rows as RowsSpec
+
+Answer = tuple[list[Array], Array]
+"""For each component the states of all rows, and whether the window of each row holds any."""
+
+
+@dataclass
+class Answered:
+    """Rows to be given out, with the answers of each spec."""
+
+    batch: Batch
+    answers: dict[int, Answer]
+
+    @property
+    def keys(self) -> Array:
+        return self.batch.codes
+
+
+class PerRow:
+    """The state of a query whose windows belong to rows. A row comes out when the watermark has passed it."""
+
+    def __init__(self, plan: Plan, binding: Binding, keys: Keys, repairs: bool) -> None:
+        self.plan, self.binding, self.keys, self.repairs = plan, binding, keys, repairs
+        trailing = [(place, spec) for place, spec in enumerate(plan.specs) if isinstance(spec, Trailing)]
+        self.tracks: list[Any] = [Trailed(trailing)] if trailing else []
+        for place, spec in enumerate(plan.specs):
+            if isinstance(spec, RowsSpec):
+                self.tracks.append(Counted(place, spec))
+            elif isinstance(spec, Delta):
+                self.tracks.append(Deltas(place, spec))
+        for track in self.tracks:
+            for number in range(binding.components):
+                track.arena.add_component(binding.component(number))
+        self.pending: Batch | None = None
+        self.recent: Batch | None = None
+        """Rows that came out and can still be corrected."""
+        self._undo: list[tuple[Any, Undo]] = []
+
+    def begin(self) -> None:
+        self._undo = []
+        self._before = self.pending, self.recent, [getattr(track, "saved", lambda: None)() for track in self.tracks]
+
+    def commit(self) -> None:
+        for track, undo in self._undo:
+            track.arena.commit(undo)
+        self._undo = []
+
+    def undo(self) -> None:
+        for track, undo in reversed(self._undo):
+            track.arena.undo(undo)
+        self.pending, self.recent, saved = self._before
+        for track, before in zip(self.tracks, saved, strict=True):
+            track.arena.forget()
+            if before is not None:
+                track.restore(before)
+        self._undo = []
+
+    def see_keys(self) -> None:
+        """Make room for keys that have just been met."""
+        for track in self.tracks:
+            getattr(track, "reserve_keys", track.arena.reserve_keys)(len(self.keys))
+
+    def see_nulls(self, table: pa.Table) -> None:
+        """Count values from now on in columns that have nulls; up to now, every row had one."""
+        known = self.binding.components
+        if self.binding.note_nulls(table):
+            for track in self.tracks:
+                for number in range(known, self.binding.components):
+                    component = self.binding.component(number)
+                    track.arena.add_component(component)
+                    component.row(0)[:] = 1
+                track.arena.forget()
+
+    def lateness(self, batch: Batch, watermark: int, repair: int) -> tuple[Array, Array, Array]:
+        """A row behind the watermark is late for its own window, and counts in those of later rows."""
+        every = np.ones(len(batch), dtype=bool)
+        late = batch.times < watermark - repair if self.repairs else every
+        return late, np.stack([every] * len(self.tracks)), every if self.repairs else ~every
+
+    def merge(self, batch: Batch, late: Batch, counted: Array) -> None:
+        self.pending = batch if self.pending is None else join([self.pending, batch])
+        self._add(late.take(in_time_order(late, self.keys.ranks(), self.plan.peers)), late=True)
+
+    def _add(self, batch: Batch, late: bool) -> dict[int, Array]:
+        """Rows to all tracks; by spec, which of them have been added."""
+        added: dict[int, Array] = {}
+        for track in self.tracks:
+            present = np.ones(len(batch), dtype=bool)
+            if isinstance(track, Deltas):
+                present = pc.is_valid(whole(batch.table[track.spec.column])).to_numpy(zero_copy_only=False)
+                added[track.place] = present
+            rows = batch.take(present)
+            if len(rows):
+                inputs = self.binding.read(rows.table, rows.times)
+                self._undo.append((track, track.add(Rows(rows.codes, rows.times, inputs, rows.table), late)))
+        return added
+
+    def close(self, before: int | None, watermark: int | None, latest: int | None) -> list[Answered]:
+        """The rows that the watermark has passed; without one, all of them."""
+        if self.pending is None:
+            return []
+        ready = self.pending.times < watermark if watermark is not None else np.ones(len(self.pending), dtype=bool)
+        rows, self.pending = self.pending.take(ready), self.pending.take(~ready)
+        rows = rows.take(in_time_order(rows, self.keys.ranks(), self.plan.peers))
+        added = self._add(rows, late=False)
+        frontier = watermark if watermark is not None else (latest or 0) + 1
+        if self.repairs:
+            self.recent = rows if self.recent is None else join([self.recent, rows])
+        return [self._answered(rows, frontier, added)]
+
+    def _answered(self, rows: Batch, frontier: int, added: dict[int, Array]) -> Answered:
+        found: dict[int, Answer] = {}
+        filled = np.ones(len(rows), dtype=bool)
+        for track in self.tracks:
+            if isinstance(track, Trailed):
+                found |= track.answers(rows.codes, rows.times, frontier)
+            elif isinstance(track, Counted):
+                found[track.place] = track.answers_of_new(), filled
+            else:
+                present = added[track.place]
+                states = track.answers(rows.codes[present]) if present.any() else None
+                found[track.place] = self._spread(track, states, present), present
+        return Answered(rows, found)
+
+    def _spread(self, track: Deltas, states: list[Array] | None, present: Array) -> list[Array]:
+        """States for all rows, from those of the rows that have a window."""
+        everywhere = []
+        for number, component in enumerate(track.arena.components[1:]):
+            full = identity_states(component, len(present))
+            if states is not None:
+                full[present] = states[number]
+            everywhere.append(full)
+        return everywhere
+
+    def repaired(self, late: Batch, watermark: int, repair: int) -> list[Answered]:
+        """Rows that have come out already and have a late row in their windows; late rows that can still come out."""
+        own = late.take(late.times >= watermark - repair)
+        known = own if self.recent is None else join([self.recent, own])
+        [track] = self.tracks
+        touched = track.touched_by(known.codes, known.times, late.codes, late.times)
+        touched[len(known) - len(own) :] = True
+        self.recent = known
+        rows = known.take(touched)
+        rows = rows.take(in_time_order(rows, self.keys.ranks(), self.plan.peers))
+        return [self._answered(rows, watermark, {})]
+
+    def trim(self, until: int) -> None:
+        if self.recent is not None:
+            self.recent = self.recent.take(self.recent.times >= until)
+        for track in self.tracks:
+            track.trim(until)
+
+    def table(self, answered: list[Answered]) -> pa.Table:
+        """The rows with their aggregates."""
+        some = [a for a in answered if len(a.batch)] or answered[:1]
+        if not some:
+            return self._schema_only()
+        batch = join([a.batch for a in some])
+        order = in_time_order(batch, self.keys.ranks(), self.plan.peers) if len(some) > 1 else None
+        columns, names = list(batch.table.columns), list(batch.table.column_names)
+        for place, spec in enumerate(self.plan.specs):
+            parts = [a.answers[place] for a in some]
+            states = [np.concatenate(column) for column in zip(*(states for states, _ in parts), strict=True)]
+            filled = np.concatenate([held for _, held in parts])
+            columns += self.binding.answers(states, filled)
+            names += [f"{aggregate.output}_{spec.name}" for aggregate in self.binding.aggregates]
+        whole_table = pa.table(columns, names=names)
+        return whole_table if order is None else whole_table.take(pa.array(order))
+
+    def _schema_only(self) -> pa.Table:
+        nothing = np.empty(0, dtype=np.int64)
+        empty = Batch(self.binding.schema.empty_table(), nothing, nothing)
+        states = {
+            place: (
+                [identity_states(self.binding.component(n), 0) for n in range(self.binding.components)],
+                nothing == 0,
+            )
+            for place in range(len(self.plan.specs))
+        }
+        return self.table([Answered(empty, states)])
