@@ -129,7 +129,7 @@ def latency(report: Report, settings: Settings) -> None:
     finding(
         report,
         "table 2, two_stacks",
-        "the standard deviation of Two-Stacks is 12 to 54 times its average",
+        "the standard deviation of Two-Stacks is above its average, 12 to 54 times",
         f"{_span(deviation['two_stacks'])} times",
         min(deviation["two_stacks"]) > 1,
     )
@@ -143,9 +143,9 @@ def latency(report: Report, settings: Settings) -> None:
     finding(
         report,
         "table 2, ioa",
-        "IOA takes 6 to 14 times as long as Two-Stacks: it allocates an object for each insert",
-        f"{_span(over['ioa'])} times: its cells lie in an array here",
-        min(over["ioa"]) > 2,
+        "IOA takes 6 to 14 times as long as Two-Stacks",
+        f"{_span(over['ioa'])} times",
+        min(over["ioa"]) >= 6,
     )
     _series(report, settings, all_cycles)
 
@@ -191,7 +191,7 @@ def _series(report: Report, settings: Settings, cycles: dict[str, dict[str, np.n
             f"{n}: ioa's typical round {figure(r)}x daba's, daba's worst {figure(w)}x that"
             for n, (r, w) in worst.items()
         ),
-        all(r > 5 for r, _ in worst.values()),
+        all(r > 5 and w < 1 for r, w in worst.values()),
     )
 
 
@@ -229,9 +229,9 @@ def functional(report: Report, settings: Settings) -> None:
     finding(
         report,
         "table 2, foa",
-        "FOA's average is 1.6 to 2.8 times that of Two-Stacks: garbage collection",
+        "FOA's average is 1.6 to 2.8 times that of Two-Stacks",
         f"{figure(ratio)} times",
-        ratio > 1.6,
+        1.6 <= ratio <= 2.8,
     )
 
 
@@ -265,12 +265,18 @@ def break_even(report: Report, settings: Settings) -> None:
     finding(
         report,
         "table 3",
-        "Two-Stacks, FOA and DABA pay from small windows on (2 to 128), Reactive and IOA only from 16 to 1024 on",
-        f"two_stacks from {_span(p['two_stacks'] for p in usual.values())}, "
-        f"daba {_span(p['daba'] for p in usual.values())}, "
-        f"ioa {_span(p['ioa'] for p in usual.values())}, flatfat {_span(p['flatfat'] for p in usual.values())}",
-        all(max(p["two_stacks"], p["daba"]) <= 128 for p in usual.values())
-        and average(p["flatfat"] / p["two_stacks"] for p in usual.values()) > 1,
+        "Two-Stacks, FOA and DABA pay from small windows on: 2 to 128 items",
+        "; ".join(f"{a} from {_span(p[a] for p in usual.values() if a in p)}" for a in ("two_stacks", "foa", "daba")),
+        all(p.get(a, 0) <= 128 for p in usual.values() for a in ("two_stacks", "foa", "daba")),
+    )
+    later = {n: p["flatfat"] / p["two_stacks"] for n, p in usual.items() if n != "bloom"}
+    finding(
+        report,
+        "table 3, flatfat",
+        "Reactive's break-even points are 10 to 100 times higher, but for Bloom; IOA's are like Reactive's",
+        f"flatfat's are {_span(later.values())} times those of two_stacks, "
+        f"ioa's {_span(p['ioa'] / p['flatfat'] for p in usual.values())} times flatfat's",
+        min(later.values()) >= 10,
     )
     if "collect" in points:
         finding(
@@ -322,7 +328,7 @@ def throughput(report: Report, settings: Settings) -> None:
         finding(
             report,
             f"figure 13, {name}",
-            "Two-Stacks has the best throughput and DABA is next; Reactive and IOA are far behind",
+            "Two-Stacks has the best throughput and DABA is next, before Reactive and IOA",
             f"from 16 items on, fastest first: {', '.join(f'{a} {figure(order[a])} ns' for a in ranks)}",
             ranks[:2] == ["two_stacks", "daba"],
         )

@@ -157,9 +157,9 @@ def figure_6(report: Report, settings: Settings) -> None:
     finding(
         report,
         "figure 6",
-        "RA is 5 to 10% slower on small windows; at 1024 almost 3 times as fast for Max, over 10 times for StdDev",
+        "RA is slower on small windows (5 to 10%), faster at 1024, and more so for StdDev (10x) than for Max (3x)",
         "; ".join(f"{n} {figure(g[low])}x as fast at {low}, {figure(g[high])}x at {high}" for n, g in gains.items()),
-        gains["max"][high] > 1 and gains["std"][high] > gains["max"][high],
+        all(g[low] < 1 for g in gains.values()) and gains["std"][high] > gains["max"][high] > 1,
     )
 
 
@@ -194,7 +194,7 @@ def figure_7(report: Report, settings: Settings) -> None:
     finding(
         report,
         "figure 7",
-        "the cost grows as log n, without a knee where the tree outgrows the caches",
+        "the cost grows as log n, without a knee where the tree outgrows the caches (taken as R² > 0.9)",
         "; ".join(f"{n} {a:.1f} + {b:.1f} log2 n ns, R² {r:.2f}" for n, (a, b, r) in fits.items()),
         all(r > 0.9 for _, _, r in fits.values()),
     )
@@ -220,9 +220,9 @@ def figure_8(report: Report, settings: Settings) -> None:
     finding(
         report,
         "figure 8",
-        "with nothing to reuse, RA costs what ISS costs",
+        "with nothing to reuse, RA costs what ISS costs (taken as within a fifth)",
         "; ".join(f"{n} at {high} items {figure(r)}x ISS" for n, r in ratios.items()),
-        all(r < 1.25 for r in ratios.values()),
+        all(0.8 < r < 1.25 for r in ratios.values()),
     )
 
 
@@ -318,9 +318,9 @@ def figure_10(report: Report, settings: Settings) -> None:
     finding(
         report,
         "figure 10",
-        "for constant m the cost of a tuple grows with log n; for m a part of n it is constant",
+        "for constant m the cost of a tuple grows with log n; for m a part of n it does not (taken as < 1.5x)",
         f"from {low} to {power(high)} items it grows " + ", ".join(f"{figure(g)}x for {n}" for n, g in growth.items()),
-        all(growth[f"m = {m}"] < 1.5 for m in ("n/16", "n/4", "n")) and growth["m = 1"] > 1.5,
+        all(growth[f"m = {m}"] < 1.5 for m in M[3:]) and all(growth[f"m = {m}"] > 1.5 for m in M[:3]),
     )
 
 

@@ -74,7 +74,7 @@ def one_query(report: Report, settings: Settings, name: str, number: int, paper:
     }
     found = curves(report, f"figure {number}", groups)
     since = {10: 4, 11: 16}[number]
-    _judge(report, f"figure {number}", f"SlickDeque is the fastest from {since} items on, {paper}", found, slick)
+    _judge(report, f"figure {number}", f"SlickDeque is the fastest from {since} items on, {paper}", found, slick, since)
     short, long = 16, max(settings.windows)
     growth = {a: line[long].over(line[short]) for a, line in found.items() if short in line and long in line}
     constant = {a for a, ratio in growth.items() if ratio < 2}
@@ -97,8 +97,8 @@ def _single(settings: Settings, algorithm: str, name: str, window: int, columns:
     return Contestant(algorithm, lambda: made.advance(count), count, answer=lambda: made.advance(1 << 8).copy())
 
 
-def _judge(report: Report, where: str, paper: str, found: Any, slick: str) -> None:
-    """From which size on SlickDeque is the fastest, and by how much."""
+def _judge(report: Report, where: str, paper: str, found: Any, slick: str, since: int) -> None:
+    """Whether SlickDeque is the fastest at every size from `since` on; from which on it is, and by how much."""
     gains = advantage(found[slick], [line for name, line in found.items() if name != slick])
     behind = [w for w, gain in gains.items() if gain <= 1]
     ahead = {w: gain for w, gain in gains.items() if w > max(behind, default=0)}
@@ -110,7 +110,7 @@ def _judge(report: Report, where: str, paper: str, found: Any, slick: str) -> No
     else:
         largest = max(gains)
         here = f"at {power(largest)} {percent(gains[largest])} against the best other"
-    finding(report, where, paper, here, bool(ahead))
+    finding(report, where, paper, here, bool(ahead) and max(behind, default=0) < since)
 
 
 def many_queries(report: Report, settings: Settings, name: str, number: int, paper: str, columns: Any) -> None:
@@ -126,7 +126,7 @@ def many_queries(report: Report, settings: Settings, name: str, number: int, pap
         for n in settings.ranges
     }
     found = curves(report, f"figure {number}", groups, label="n")
-    _judge(report, f"figure {number}", f"SlickDeque is the fastest from 4 ranges on, {paper}", found, slick)
+    _judge(report, f"figure {number}", f"SlickDeque is the fastest from 4 ranges on, {paper}", found, slick, 4)
 
 
 def _ranges(settings: Settings, form: ModuleType, name: str, longest: int, columns: Any) -> Contestant:
