@@ -207,6 +207,30 @@ class Arena:
         self._run.locate(keys, starts, ends, self.ids, *self.rings, lo, hi)
         return lo, hi
 
+    def load(
+        self, codes: Array, ids: Array, extras: list[Array], states: list[Array], ends: Array | None = None
+    ) -> None:
+        """Fill an empty arena with these entries; `ends` are the positions behind the last entry of each key."""
+        order = np.lexsort((ids, codes)) if ends is None else np.arange(len(codes))
+        counts = np.bincount(codes, minlength=self.keys)
+        sizes = np.where(counts > 0, 1 << np.ceil(np.log2(np.maximum(counts, 2))).astype(np.int64), 0)
+        last = counts if ends is None else ends
+        self.base[: self.keys] = np.where(sizes > 0, np.cumsum(sizes) - sizes, 0)
+        self.mask[: self.keys], self.front[: self.keys], self.end[: self.keys] = sizes - 1, last - counts, last
+        self.top = int(sizes.sum())
+        self._reserve_slots(self.top)
+        codes = codes[order]
+        first = np.cumsum(counts) - counts
+        positions = np.arange(len(codes)) - first[codes] + self.front[codes]
+        slots = self.slots_of(codes, positions)
+        self.ids[slots] = ids[order]
+        if self.ranked:
+            self.ranks[slots] = positions
+        for extra, values in zip(self.extras, extras, strict=True):
+            extra[slots] = values[order]
+        for component, values in zip(self.components, states, strict=True):
+            component.row(0)[slots] = values[order]
+
     def slots_of(self, keys: Array, positions: Array) -> Array:
         return self.base[keys] + (positions & self.mask[keys])
 

@@ -20,7 +20,7 @@ from slidewheel.windows.specs import Sliding, Spec, Trailing
 LATE = ("drop", "keep", "update")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Query:
     """A definition: made by `sw.query`, run by `run` or `stream`."""
 

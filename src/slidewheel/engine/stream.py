@@ -3,20 +3,22 @@
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from slidewheel.engine import container
+from slidewheel.engine import snapshot as snapshots
 from slidewheel.engine.batches import Batch, read_table, read_times
 from slidewheel.engine.columns import Array
 from slidewheel.engine.inputs import Binding
 from slidewheel.engine.keys import Keys
 from slidewheel.engine.per_row import PerRow
 from slidewheel.engine.windowed import Windowed
-from slidewheel.errors import InvalidArgument, SlidewheelError
+from slidewheel.errors import InvalidArgument, InvalidSnapshot, SlidewheelError
 from slidewheel.times import InstantLike, instant
 
 if TYPE_CHECKING:
@@ -102,6 +104,43 @@ class Stream:
         result = pa.table({}) if self._engine is None else self._step(self._nothing(), closing=True, final=True)
         self._finished = True
         return result
+
+    def snapshot(self) -> bytes:
+        """The whole state, compact and checksummed; `Stream.restore` goes on from it.
+
+        >>> import slidewheel as sw
+        >>> query = sw.query(time="t", windows=[sw.tumbling("10s")], aggregates=[sw.sum("x")])
+        >>> stream = query.stream()
+        >>> _ = stream.push({"t": [1_000_000], "x": [5]})
+        >>> again = sw.Stream.restore(query, stream.snapshot())
+        >>> again.push({"t": [2_000_000, 12_000_000], "x": [1, 7]})["sum_x"].to_pylist()
+        [6]
+        """
+        return container.pack(self.snapshot_parts())
+
+    def snapshot_parts(self, known: Collection[str] = ()) -> dict[str, bytes]:
+        """The state as named parts: the one called "manifest", and all others whose names are not known yet.
+
+        A part's name changes with its contents. Keep the parts that the manifest lists, and write only new ones.
+        """
+        return snapshots.snapshot_parts(self, known)
+
+    @classmethod
+    def restore(cls, query: "Query", snapshot: bytes | Mapping[str, bytes], *, trusted: bool = False) -> "Stream":
+        """The stream as it was when the snapshot was taken: from its bytes, or from its parts by name.
+
+        A snapshot that is damaged, or of another query, raises sw.InvalidSnapshot. `trusted` allows states that are
+        objects of classes of your own, which are unpickled: only for snapshots that nobody else could have written.
+        """
+        parts = snapshot if isinstance(snapshot, Mapping) else container.unpack(snapshot)
+        stream = cls(query)
+        try:
+            snapshots.restore_parts(stream, parts, trusted)
+        except SlidewheelError:
+            raise
+        except Exception as error:  # whatever a damaged part makes of itself
+            raise InvalidSnapshot(f"the snapshot can't be read ({type(error).__name__}: {error})") from error
+        return stream
 
     def run(self, table: Any) -> pa.Table:
         """The answers for a finite table; what `Query.run` calls."""

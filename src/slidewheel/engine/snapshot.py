@@ -1,0 +1,370 @@
+"""The state of a stream as parts, and back. Only entries are kept: prefixes and suffixes are made anew."""
+
+import ast
+import hashlib
+import io
+import pickle
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from slidewheel.compiler import source
+from slidewheel.compiler.kernels import own_functions
+from slidewheel.engine.arena import Arena
+from slidewheel.engine.batches import Batch, read_times
+from slidewheel.engine.columns import Array
+from slidewheel.engine.container import (
+    MANIFEST,
+    checked,
+    full_name,
+    manifest,
+    read_manifest,
+    squeezed,
+    unsqueezed,
+)
+from slidewheel.engine.inputs import whole
+from slidewheel.engine.keys import Integers, Keys, Numbers, Values
+from slidewheel.errors import InvalidSnapshot
+
+if TYPE_CHECKING:
+    from slidewheel.engine.query import Query
+    from slidewheel.engine.stream import Stream
+
+CHUNK_OF_KEYS = 1 << 14
+CHUNKS = 32
+"""About how many chunks of time the longest window has."""
+
+
+@lru_cache(maxsize=64)
+def fingerprint(query: "Query") -> str:
+    """What a snapshot has in common with the query that may read it."""
+    said: list[Any] = [
+        query.time,
+        query.keys,
+        [spec.to_dict() for spec in query.windows],
+        query.lateness,
+        query.late,
+        query.repair,
+    ]
+    for aggregate in query.aggregates:
+        monoid = aggregate.monoid()
+        said.append([aggregate.output, aggregate.columns, aggregate.name, *map(_text, own_functions(monoid).values())])
+        said.append([str(monoid.state), repr(monoid.identity)])
+    return hashlib.sha256(repr(said).encode()).hexdigest()
+
+
+def _text(function: Any) -> str:
+    try:
+        text = source.text_of(function, "f")
+        return ast.unparse(text.definition) + repr(sorted(text.constants.items()))
+    except (source.NoText, OSError, TypeError):
+        code = getattr(function, "__code__", None)
+        return repr(function) if code is None else repr((code.co_code, code.co_names, _constants(code)))
+
+
+def _constants(code: Any) -> list[str]:
+    return [repr(c) for c in code.co_consts if not hasattr(c, "co_code")]
+
+
+class Writer:
+    """Collects parts; those that the reader has already are named, but not made."""
+
+    def __init__(self, known: Collection[str]) -> None:
+        self.known, self.names = known, list[str]()
+        self.parts: dict[str, bytes] = {}
+
+    def add(self, name: str, data: bytes) -> str:
+        full = full_name(name, data)
+        self.names.append(full)
+        if full not in self.known:
+            self.parts[full] = data
+        return full
+
+
+def snapshot_parts(stream: "Stream", known: Collection[str] = ()) -> dict[str, bytes]:
+    """The manifest and the parts that are not known yet."""
+    writer, engine = Writer(known), stream._engine
+    late = {name: getattr(stream.late, name) for name in ("rows", "dropped", "updates", "null_times")}
+    facts: dict[str, Any] = {
+        "query": fingerprint(stream.query),
+        "watermark": stream._watermark,
+        "latest": stream._latest,
+        "late": late,
+        "finished": stream._finished,
+        "started": engine is not None,
+    }
+    for name, table in (("late", stream.late.table), ("without_time", stream.late.without_time)):
+        if table is not None:
+            writer.add(f"table/{name}", _ipc(table))
+    if engine is not None:
+        facts["held"] = [list(names) for names in engine.binding.held]
+        facts["coded"] = list(engine.binding.coded)
+        assert stream._schema is not None
+        writer.add("schema", squeezed(stream._schema.serialize().to_pybytes()))
+        _write_keys(writer, "keys", engine.keys)
+        for number, codes in enumerate(engine.binding.coded.values()):
+            _write_codes(writer, f"coded/{number}", codes)
+        for name in ("pending", "recent"):
+            batch = getattr(engine, name, None)
+            if batch is not None:
+                writer.add(f"batch/{name}", _ipc(batch.table))
+        facts["tracks"] = [_write_track(writer, f"track/{k}", track) for k, track in enumerate(engine.tracks)]
+    return {MANIFEST: manifest(facts, writer.names), **writer.parts}
+
+
+def restore_parts(stream: "Stream", parts: Mapping[str, bytes], trusted: bool = False) -> None:
+    """Fill an empty stream."""
+    if MANIFEST not in parts:
+        raise InvalidSnapshot("the manifest of the snapshot is missing")
+    facts, names = read_manifest(bytes(parts[MANIFEST]))
+    if facts["query"] != fingerprint(stream.query):
+        raise InvalidSnapshot("the snapshot was made by another query: restore it with the one that it was made by")
+    by_name = {name.rpartition("-")[0]: name for name in names}
+
+    def read(name: str) -> bytes | None:
+        return checked(parts, by_name[name]) if name in by_name else None
+
+    from slidewheel.engine.stream import Late
+
+    late, without_time = _table(read("table/late")), _table(read("table/without_time"))
+    stream._late = Late(**facts["late"], table=late, without_time=without_time)
+    stream._watermark, stream._latest, stream._finished = facts["watermark"], facts["latest"], facts["finished"]
+    if not facts["started"]:
+        return
+    schema = read("schema")
+    assert schema is not None
+    stream._start(pa.ipc.read_schema(pa.py_buffer(unsqueezed(schema))))
+    engine = stream._engine
+    for names_ in facts["held"]:
+        engine.binding.held[tuple(names_)] = engine.binding.components
+        for track in engine.tracks:
+            track.arena.add_component(engine.binding.component(engine.binding.components - 1))
+    _read_keys(read, "keys", engine.keys)
+    for number, name in enumerate(facts["coded"]):
+        _read_codes(read, f"coded/{number}", engine.binding.codes(name))
+    engine.see_keys()
+    for name in ("pending", "recent"):
+        table = _table(read(f"batch/{name}"))
+        if table is not None:
+            _, _, times = read_times(table, stream.query.time)
+            codes = engine.keys.encode([whole(table[k]) for k in stream.query.keys], len(times))
+            setattr(engine, name, Batch(table, times, codes))
+    for k, (track, said) in enumerate(zip(engine.tracks, facts["tracks"], strict=True)):
+        _read_track(read, f"track/{k}", track, said, trusted)
+
+
+# Keys and codes only ever grow: chunks that are full do not change.
+
+
+def _write_integers(writer: Writer, name: str, integers: Integers) -> None:
+    values = integers.values
+    for first in range(0, len(values), CHUNK_OF_KEYS):
+        writer.add(f"{name}/{first}", squeezed(values[first : first + CHUNK_OF_KEYS].tobytes()))
+
+
+def _read_integers(read: Any, name: str, integers: Integers) -> None:
+    first = 0
+    while (data := read(f"{name}/{first}")) is not None:
+        integers.encode(np.frombuffer(unsqueezed(data), dtype=np.int64).copy())
+        first += CHUNK_OF_KEYS
+
+
+def _write_codes(writer: Writer, name: str, codes: Numbers | Values) -> None:
+    if isinstance(codes, Numbers):
+        _write_integers(writer, f"{name}/bits", codes._bits)
+        if codes._with_null is not None:
+            _write_integers(writer, f"{name}/null", codes._with_null)
+        return
+    values = codes.values()
+    for first in range(0, len(values), CHUNK_OF_KEYS):
+        writer.add(f"{name}/{first}", _ipc(pa.table({"v": values.slice(first, CHUNK_OF_KEYS)})))
+
+
+def _read_codes(read: Any, name: str, codes: Numbers | Values) -> None:
+    if isinstance(codes, Numbers):
+        _read_integers(read, f"{name}/bits", codes._bits)
+        if read(f"{name}/null/0") is not None:
+            codes._with_null = Integers()
+            _read_integers(read, f"{name}/null", codes._with_null)
+        return
+    first = 0
+    while (table := _table(read(f"{name}/{first}"))) is not None:
+        codes.encode(whole(table["v"]))
+        first += CHUNK_OF_KEYS
+
+
+def _write_keys(writer: Writer, name: str, keys: Keys) -> None:
+    for k, codes in enumerate(keys.columns):
+        _write_codes(writer, f"{name}/{k}", codes)
+    for k, pairs in enumerate(keys._pairs):
+        _write_integers(writer, f"{name}/pairs{k}", pairs)
+
+
+def _read_keys(read: Any, name: str, keys: Keys) -> None:
+    for k, codes in enumerate(keys.columns):
+        _read_codes(read, f"{name}/{k}", codes)
+    for k, pairs in enumerate(keys._pairs):
+        _read_integers(read, f"{name}/pairs{k}", pairs)
+
+
+# Entries go in chunks of time, by id and key, so that a chunk which no row reaches any more stays the same.
+
+
+def _write_track(writer: Writer, name: str, track: Any) -> dict[str, Any]:
+    arena = track.arena
+    codes, positions = _live(arena)
+    slots = arena.slots_of(codes, positions)
+    ids = arena.ids[slots]
+    if arena.ranked:
+        chunks = [(0, np.arange(len(codes)))] if len(codes) else []
+        keys = np.flatnonzero(arena.end[: arena.keys])
+        writer.add(f"{name}/ends", _columns(_steps(keys), arena.end[keys]))
+    else:
+        order = np.lexsort((codes, ids))
+        shift = _chunk_shift(track, ids)
+        numbers = ids[order] >> shift
+        starts = np.flatnonzero(np.diff(numbers, prepend=numbers[:1] - 1))
+        chunks = list(zip(numbers[starts].tolist(), np.split(order, starts[1:]), strict=len(ids) > 0))
+    said = []
+    for number, part in chunks:
+        columns = [_steps(codes[part]), _steps(ids[part]), *(extra[slots[part]] for extra in arena.extras)]
+        data = [_columns(*columns), *(_states(component.row(0)[slots[part]]) for component in arena.components)]
+        writer.add(f"{name}/{number}", b"".join(len(piece).to_bytes(8, "little") + piece for piece in data))
+        said.append(number)
+    facts: dict[str, Any] = {"chunks": said, "shifts": arena.shifts}
+    if hasattr(track, "saved"):
+        saved = track.saved()
+        arrays = saved if isinstance(saved, tuple) else (saved,)
+        writer.add(f"{name}/saved", _columns(*arrays))
+        facts["saved"] = len(arrays)
+    return facts
+
+
+def _read_track(read: Any, name: str, track: Any, said: dict[str, Any], trusted: bool) -> None:
+    arena: Arena = track.arena
+    for shift in said["shifts"]:
+        if shift not in arena.shifts:
+            arena.add_level(shift)
+    pieces = []
+    for number in said["chunks"]:
+        data = read(f"{name}/{number}")
+        if data is None:
+            raise InvalidSnapshot(f"the chunk {number} of the snapshot is missing")
+        pieces.append(_pieces(data))
+    heads = [_read_columns(piece[0], 2 + len(arena.extras)) for piece in pieces]
+    nothing = np.empty(0, dtype=np.int64)
+    codes, ids = (np.concatenate([nothing, *(np.cumsum(head[k]) for head in heads)]) for k in (0, 1))
+    extras = [np.concatenate([nothing, *(head[2 + k] for head in heads)]) for k in range(len(arena.extras))]
+    states = [
+        np.concatenate(
+            [component.row(0)[:0], *(_read_states(piece[1 + k], component.dtype, trusted) for piece in pieces)]
+        )
+        for k, component in enumerate(arena.components)
+    ]
+    ends = None
+    if arena.ranked:
+        steps, last = _read_columns(read(f"{name}/ends") or b"", 2)
+        ends = np.zeros(arena.keys, dtype=np.int64)
+        ends[np.cumsum(steps)] = last
+    arena.load(codes, ids, extras, states, ends)
+    if "saved" in said:
+        arrays = _read_columns(read(f"{name}/saved") or b"", said["saved"])
+        track.restore(tuple(arrays) if said["saved"] > 1 else arrays[0])
+
+
+def _live(arena: Arena) -> tuple[Array, Array]:
+    """The key and position of every entry, key after key."""
+    counts = (arena.end - arena.front)[: arena.keys]
+    codes = np.repeat(np.arange(arena.keys), counts)
+    first = np.repeat(arena.front[: arena.keys] - (np.cumsum(counts) - counts), counts)
+    return codes, np.arange(len(codes)) + first
+
+
+def _chunk_shift(track: Any, ids: Array) -> int:
+    """Chunks of time as long as a part of the longest window: a power of two of microseconds."""
+    if hasattr(track, "specs"):
+        longest = max(spec.range for _, spec in track.specs)
+        return max(int(longest).bit_length() - CHUNKS.bit_length(), 0)
+    return 40
+
+
+def _steps(values: Array) -> Array:
+    """Differences are small, and small numbers are squeezed well."""
+    return np.diff(values, prepend=np.int64(0))
+
+
+def _columns(*arrays: Array) -> bytes:
+    """Integers, byte by byte: all the lowest bytes first."""
+    stacked = np.stack([np.asarray(a, dtype=np.int64) for a in arrays]) if arrays else np.empty((0, 0), np.int64)
+    planes = stacked.view(np.uint8).reshape(len(arrays), -1, 8).transpose(0, 2, 1)
+    return squeezed(np.ascontiguousarray(planes).tobytes())
+
+
+def _read_columns(data: bytes, count: int) -> list[Array]:
+    found = np.frombuffer(unsqueezed(data), dtype=np.uint8).reshape(count, 8, -1).transpose(0, 2, 1)
+    return [part.copy(order="C").view(np.int64).reshape(-1) for part in found]
+
+
+def _states(states: Array) -> bytes:
+    if states.dtype == object:
+        return squeezed(pickle.dumps(states.tolist(), protocol=5))
+    return squeezed(np.ascontiguousarray(states).tobytes())
+
+
+def _read_states(data: bytes, dtype: Any, trusted: bool) -> Array:
+    raw = unsqueezed(data)
+    if not dtype.hasobject:
+        return np.frombuffer(raw, dtype=dtype.base).reshape(-1, *dtype.shape).copy()
+    found = pickle.loads(raw) if trusted else _Careful(io.BytesIO(raw)).load()
+    states = np.empty(len(found), dtype=object)
+    states[:] = found
+    return states
+
+
+PLAIN = {
+    "builtins": {"set", "frozenset", "complex", "bytearray", "range", "slice"},
+    "datetime": {"datetime", "date", "time", "timedelta", "timezone"},
+    "decimal": {"Decimal"},
+    "fractions": {"Fraction"},
+    "collections": {"Counter", "OrderedDict", "deque"},
+    "uuid": {"UUID"},
+}
+
+
+class _Careful(pickle.Unpickler):
+    """Reads plain values only: a snapshot must not be able to run code."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if name in PLAIN.get(module, ()):
+            return super().find_class(module, name)
+        raise InvalidSnapshot(
+            f"the snapshot holds an object of {module}.{name}; if you trust its origin, restore it with trusted=True"
+        )
+
+
+def _pieces(data: bytes) -> list[bytes]:
+    pieces, place = [], 0
+    while place < len(data):
+        length = int.from_bytes(data[place : place + 8], "little")
+        pieces.append(data[place + 8 : place + 8 + length])
+        place += 8 + length
+    return pieces
+
+
+def _ipc(table: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(table.combine_chunks())
+    return sink.getvalue()
+
+
+def _table(data: bytes | None) -> pa.Table | None:
+    if data is None:
+        return None
+    try:
+        return pa.ipc.open_stream(data).read_all()
+    except pa.ArrowException as error:
+        raise InvalidSnapshot(f"a table of the snapshot can't be read: {error}") from None
