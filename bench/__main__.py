@@ -16,6 +16,7 @@ SUITES = {
     "algorithms": "every algorithm, compiled: ns per round at windows from 2^4 to 2^20",
     "latency": "the slowest single operations of each algorithm",
     "rolling": "sw.rolling against bottleneck, polars, pandas, scipy and DuckDB",
+    "windows": "sw.query over sliding and trailing windows against polars, pandas and DuckDB",
     "user": "a user's own aggregate against pandas' apply with Numba",
     "one_by_one": "windows used from Python, one item at a time",
     "start": "from the start of a process to its first answer",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bench import __main__ as command
-from bench import algorithms, daba, latency, one_by_one, reactive, rolling, slickdeque, start, user
+from bench import algorithms, daba, latency, one_by_one, reactive, rolling, slickdeque, start, user, windows
 from bench.harness import Contestant, Report, Timing, disagreement
 
 FEW = ("two_stacks", "daba", "foa")
@@ -21,6 +21,17 @@ TINY = {
     algorithms: algorithms.Settings(windows=(4, 8), rounds=16, flat=(4, 8), aggregates=("sum",), algorithms=FEW),
     latency: latency.Settings(window=8, rounds=64, runs=2, aggregates=("sum",), algorithms=FEW[:2]),
     rolling: rolling.Settings(rows=300, duckdb_rows=100, windows=(10,), aggregates=("max",)),
+    windows: windows.Settings(
+        rows=400,
+        keys=(1, 2, 4),
+        ratios=(1, 60),
+        aggregates=(5,),
+        trailing=(3,),
+        batch=100,
+        sample=200,
+        seconds=0.001,
+        rounds=1,
+    ),
     user: user.Settings(rows=100, pandas_work=500, windows=(10,)),
     one_by_one: one_by_one.Settings(window=20, rounds=50, aggregates=("max", "std")),
     start: start.Settings(answers=("max by count",)),
@@ -128,3 +139,13 @@ def test_what_was_measured_before_an_interruption_is_kept(monkeypatch, tmp_path,
     found = json.loads(path.read_text())
     assert not found["complete"] and found["results"][0]["median"] == 1.0
     assert found["quick"] and found["machine"]["versions"]["numba"]
+
+
+def test_windows_that_start_elsewhere_are_another_answer():
+    case = windows.Case("sliding", keys=1, ratio=3, windows=1, aggregates=1)
+    data = windows.Data(100, 1)
+    right = windows.plain(case, case.query.run(data.part(100)))
+    shifted = right + np.array([0, 0, 1, 0])
+    assert windows.difference(right, right) is None
+    assert windows.difference(shifted, right) is not None
+    assert windows.difference(right[1:], right) == f"{len(right) - 1} answers, not {len(right)}"
