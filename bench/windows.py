@@ -107,26 +107,29 @@ class Case:
 class Data:
     """Rows in the order of their times, no two at the same; any part of them in the form that a library likes best."""
 
-    def __init__(self, rows: int, keys: int) -> None:
+    def __init__(self, table: pa.Table, keys: int) -> None:
+        self.table, self.rows, self.keys = table, table.num_rows, keys
+
+    @classmethod
+    def made(cls, rows: int, keys: int) -> "Data":
         random = np.random.default_rng(SEED)
         times = BEGIN + np.arange(rows) * STEP + random.integers(0, STEP, rows)
-        self.rows, self.keys = rows, keys
-        self.table = pa.table(
-            {
-                "t": times.astype("datetime64[us]"),
-                "k": random.integers(0, keys, rows),
-                "v": random.normal(100, 15, rows),
-            }
-        )
+        columns = {"t": times.astype("datetime64[us]"), "k": random.integers(0, keys, rows)}
+        return cls(pa.table(columns | {"v": random.normal(100, 15, rows)}), keys)
+
+    def sample(self, rows: int) -> "Data":
+        """Few rows, of few keys."""
+        return Data(self._of_keys(min(self.keys, 5)).slice(0, rows).combine_chunks(), self.keys)
+
+    def _of_keys(self, keys: int) -> pa.Table:
+        return self.table if self.keys == 1 else self.table.filter(pa.array(self.table["k"].to_numpy() < keys))
 
     @lru_cache(maxsize=4)  # noqa: B019
     def part(self, rows: int) -> pa.Table:
         """So many rows. Fewer of them are fewer keys, as each is then as full as before; of one key, its first rows."""
         if rows >= self.rows:
             return self.table
-        keys = max(1, self.keys * rows // self.rows)
-        table = self.table if self.keys == 1 else self.table.filter(pa.array(self.table["k"].to_numpy() < keys))
-        return table.slice(0, rows).combine_chunks()
+        return self._of_keys(max(1, self.keys * rows // self.rows)).slice(0, rows).combine_chunks()
 
     @lru_cache(maxsize=4)  # noqa: B019
     def polars(self, rows: int) -> pl.DataFrame:
@@ -336,11 +339,23 @@ class Measured:
         return self.times[self.best].over(self.times["sw run"]) if self.best else float("nan")
 
 
-def measure(report: Report, settings: Settings, data: Data, case: Case) -> Measured:
-    most = min(1.0, data.rows / case.outputs(data.rows))
-    sample, all_rows = max(1, int(min(settings.sample, most * data.rows))), max(1, int(most * data.rows))
-    expected = plain(case, _run(data, sample, case)())
-    libraries = TUMBLING if case.form == "sliding" and case.ratio == 1 else OTHERS[case.form]
+def measure(report: Report, settings: Settings, data: Data, cases: list[Case]) -> list[Measured]:
+    """All these cases in the same rounds."""
+    ready = {str(case): _contestants(report, settings, data, case) for case in cases}
+    times = replace(report, rounds=settings.rounds).race(ready)
+    found = []
+    for case in cases:
+        rows = {contestant.name: contestant.units for contestant in ready[str(case)]}
+        for name, timing in times[str(case)].items():
+            known = {field: getattr(case, field) for field in ("form", "keys", "ratio", "windows", "aggregates")}
+            report.keep("ns/row", timing, **known, library=name, rows=rows[name], outputs=case.outputs(data.rows))
+        found.append(Measured(case, times[str(case)], rows))
+    return found
+
+
+def _contestants(report: Report, settings: Settings, data: Data, case: Case) -> list[Contestant]:
+    """Those who give the right answers, each with as many rows as it can do."""
+    all_rows = max(1, int(data.rows * min(1.0, data.rows / case.outputs(data.rows))))
     ready: list[Contestant] = []
 
     def join(name: str, run: Callable[[], Any], rows: int) -> None:
@@ -349,19 +364,17 @@ def measure(report: Report, settings: Settings, data: Data, case: Case) -> Measu
 
     join("sw run", _run(data, all_rows, case), data.part(all_rows).num_rows)
     join("sw stream", _stream(data, settings.batch, case), data.rows)
+    sample = data.sample(settings.sample)
+    expected = plain(case, _run(sample, sample.rows, case)())
+    libraries = TUMBLING if case.form == "sliding" and case.ratio == 1 else OTHERS[case.form]
     for name, library in libraries.items():
-        problem = difference(plain(case, library(data, sample, case)()), expected)
+        problem = difference(plain(case, library(sample, sample.rows, case)()), expected)
         if problem is not None:
             report.wrong(f"{case}: {name}: {problem}")
             continue
-        rows = _affordable(library, data, case, sample, all_rows, settings.seconds)
+        rows = _affordable(library, data, case, min(settings.sample, all_rows), all_rows, settings.seconds)
         join(name, library(data, rows, case), data.part(rows).num_rows)
-    times = replace(report, rounds=settings.rounds).race({str(case): ready})[str(case)]
-    rows_of = {contestant.name: contestant.units for contestant in ready}
-    for name, timing in times.items():
-        known = {field: getattr(case, field) for field in ("form", "keys", "ratio", "windows", "aggregates")}
-        report.keep("ns/row", timing, **known, library=name, rows=rows_of[name], outputs=case.outputs(data.rows))
-    return Measured(case, times, rows_of)
+    return ready
 
 
 def _affordable(library: Library, data: Data, case: Case, rows: int, most: int, seconds: float) -> int:
@@ -378,42 +391,36 @@ def _affordable(library: Library, data: Data, case: Case, rows: int, most: int, 
 
 def run(report: Report, settings: Settings) -> None:
     report.say(f"ns per row of input, {settings.rows} rows, {DENSITY} rows of a key in each slide; ± half the quartile")
-    report.say(
-        "range; @ = measured on so many rows, of fewer keys: else it would take too long, or more would come out"
-    )
+    report.say("range; @ = on so many rows, of fewer keys: else it would take too long, or more would come out")
     report.say("than goes in. out/row: windows given out for each row, by run and by stream; run gives also those that")
     report.say("go beyond the ends of the data. duckdb: each row once for each of its windows; duckdb slices: slides")
     report.say("aggregated first, by hand. Of ten windows, the i-th has i times the slide and the range of the first.")
     report.say(f"Streams get {settings.batch} rows at a time. polars and DuckDB use all threads they like.")
     found = []
     for keys in settings.keys:
-        data = Data(settings.rows, keys)
-        for windows in settings.windows:
-            for aggregates in settings.aggregates:
-                cases = [Case("sliding", keys, ratio, windows, aggregates) for ratio in settings.ratios]
-                found += _table(report, settings, data, cases)
-        trailing = [(1, a) for a in settings.aggregates] + [(10, 1)] * (keys == settings.keys[1])
-        for windows, aggregates in trailing:
-            found += _table(
-                report, settings, data, [Case("trailing", keys, r, windows, aggregates) for r in settings.trailing]
-            )
+        data = Data.made(settings.rows, keys)
+        for aggregates in settings.aggregates:
+            sliding = [Case("sliding", keys, r, w, aggregates) for w in settings.windows for r in settings.ratios]
+            several = (1, 10) if keys == settings.keys[1] and aggregates == 1 else (1,)
+            trailing = [Case("trailing", keys, r, w, aggregates) for w in several for r in settings.trailing]
+            for cases in (sliding, trailing):
+                measured = measure(report, settings, data, cases)
+                for windows in dict.fromkeys(case.windows for case in cases):
+                    _table(report, data, [m for m in measured if m.case.windows == windows])
+                found += measured
         memory(report, settings, data)
     judge(report, settings, {m.case: m for m in found})
 
 
-def _table(report: Report, settings: Settings, data: Data, cases: list[Case]) -> list[Measured]:
-    first = cases[0]
+def _table(report: Report, data: Data, found: list[Measured]) -> None:
+    first = found[0].case
     report.say(f"\n{first.form}, {first.keys} keys, windows: {first.windows}, aggregates: {', '.join(first.names)}")
     columns = COLUMNS[first.form]
     table = report.table(["out/row", *columns, "fastest other"], label="ratio", first=6, width=13)
-    found = []
-    for case in cases:
-        measured = measure(report, settings, data, case)
+    for measured in found:
         cells = [_cell(measured, name, data.rows) for name in columns]
         best = f"{figure(measured.gain)}x {measured.best}" if measured.best else "-"
-        table.row(str(case.ratio), [_out(case, data), *cells, best])
-        found.append(measured)
-    return found
+        table.row(str(measured.case.ratio), [_out(measured.case, data), *cells, best])
 
 
 def _out(case: Case, data: Data) -> str:
@@ -479,6 +486,8 @@ def judge(report: Report, settings: Settings, found: dict[Case, Measured]) -> No
         """How many times as long a row takes. Whatever was not measured on all rows says nothing here."""
         if any(found[c].rows[name] < settings.rows for c in (case, other)):
             return float("nan")
+        if case.keys == other.keys:  # measured in the same rounds
+            return found[case].times[name].over(found[other].times[name])
         return found[case].times[name].median / found[other].times[name].median
 
     for keys in settings.keys:

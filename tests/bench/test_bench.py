@@ -143,7 +143,7 @@ def test_what_was_measured_before_an_interruption_is_kept(monkeypatch, tmp_path,
 
 def test_windows_that_start_elsewhere_are_another_answer():
     case = windows.Case("sliding", keys=1, ratio=3, windows=1, aggregates=1)
-    data = windows.Data(100, 1)
+    data = windows.Data.made(100, 1)
     right = windows.plain(case, case.query.run(data.part(100)))
     shifted = right + np.array([0, 0, 1, 0])
     assert windows.difference(right, right) is None
