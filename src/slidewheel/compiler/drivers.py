@@ -76,6 +76,59 @@ def replay_ranges(columns, ranges, out, states, links, mask):
     return registers
 
 
+def finals(
+    table,
+    keys,
+    offsets,
+    order,
+    ends,
+    which,
+    ids,
+    length,
+    edge,
+    base,
+    mask,
+    front,
+    end,
+    ranges,
+    states,
+    links,
+    slots,
+    out,
+):
+    """Windows from slices of equal length: an item for each slice, the identity where there is none.
+
+    table, keys, offsets, order, ends, which, ids, length, edge, base, mask, front, end, ranges, states, links, slots,
+    out,
+    a window's length in `ranges`, which fall.
+    """
+    for g in range(len(keys)):
+        key = np.uint64(keys[g])
+        position, last = front[key], end[key]
+        at = -9223372036854775807
+        registers = start()
+        for w in range(offsets[g], offsets[g + 1]):
+            j = order[w]
+            if ends[j] - ranges[0] > at:  # nothing of what is inside is needed any more
+                at = ends[j] - ranges[0]
+                for k in range(len(states)):
+                    store(states, k, identity())
+                for k in range(len(links)):
+                    links[k] = 0
+                registers = start()
+                while position < last and ids[np.uint64(base[key] + (position & mask[key]))] < at * length + edge:
+                    position += 1
+            while at < ends[j]:
+                v = identity()
+                slot = base[key] + (position & mask[key])
+                if position < last and ids[np.uint64(slot)] == at * length + edge:
+                    v = load(table, slot)
+                    position += 1
+                registers = insert(states, links, slots, registers, ranges, v)
+                at += 1
+            store(out, j, answer(states, links, slots, registers, ranges, which[j]))
+
+
 def probe(columns, row):
     """The answer of one row, whose type the compiler infers."""
     return lower(item(columns, None, row))

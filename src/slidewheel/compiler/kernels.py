@@ -312,7 +312,7 @@ def _text(algorithm: ModuleType, monoid: Monoid, bounds: type | None) -> str:
         return "".join(parts + _driver_texts((add, drivers.extend, drivers.answers, drivers.lowered, drivers.probe)))
     elif algorithm.__package__ == "slidewheel.swag.multi":
         parts.append(RANGES.format(inverse="inverse" if monoid.inverse else "None"))
-        used = (drivers.replay_ranges,)
+        used = (drivers.replay_ranges, drivers.finals)
     else:
         parts.append(OPERATIONS.format(inverse="inverse" if monoid.inverse else "None"))
         used = (drivers.roll, drivers.replay) if bounds else (drivers.replay,)

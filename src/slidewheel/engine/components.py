@@ -1,12 +1,12 @@
 """Components: the states that aggregates are made of, one for each slot of an arena, with what is combined of them."""
 
-from types import SimpleNamespace
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from slidewheel.algebra.monoid import Monoid
-from slidewheel.compiler import layout
+from slidewheel.compiler import drivers, interpreter, layout
 from slidewheel.engine.columns import Array, read_only
 from slidewheel.errors import Overflow
 from slidewheel.swag import time_blocks
@@ -15,9 +15,19 @@ from slidewheel.swag import time_blocks
 class Component:
     """States of one monoid: `table` has a row of entries, then prefixes and suffixes for each level of blocks."""
 
-    def __init__(self, monoid: Monoid, inputs: tuple[Any, ...] | None, levels: int, capacity: int) -> None:
-        """`inputs` are the dtypes of the columns, or None where states are Python objects."""
-        self.monoid, self.capacity = monoid, capacity
+    def __init__(
+        self,
+        monoid: Monoid,
+        inputs: tuple[Any, ...] | None,
+        levels: int,
+        capacity: int,
+        form: ModuleType | None = None,
+    ) -> None:
+        """`inputs` are the dtypes of the columns, or None where states are Python objects.
+
+        `form` is an algorithm for many ranges that is to be used instead of blocks.
+        """
+        self.monoid, self.capacity, self.form = monoid, capacity, form
         self.rows = 1 + 2 * levels
         self.work: Any = InterpretedWork(monoid) if inputs is None else CompiledWork(monoid, inputs)
         self.dtype = np.dtype(object) if inputs is None or monoid.state is None else monoid.state
@@ -72,6 +82,18 @@ class Component:
         self.work.answers(self.table, parts, offsets, out)
         return out
 
+    def finals(self, keys: Array, *rest: Any) -> Array:
+        """The state of each window, by the algorithm that was asked for."""
+        assert self.form is not None
+        *known, ranges = rest
+        out = self._room(len(known[1]))
+        slots = 1 << int(ranges[0]).bit_length()
+        card = self.form.CARD
+        states = identity_states(self, card.states(slots, len(ranges)))
+        links = np.zeros(card.links(slots), dtype=np.int64)
+        self.work.finals(self.form, self.table, keys, *known, ranges, states, links, slots - 1, out)
+        return out
+
 
 class CompiledWork:
     """What is done with fixed-width states."""
@@ -91,6 +113,11 @@ class CompiledWork:
 
     def answers(self, *arguments: Any) -> None:
         self.kernel.call("answers", self.columns, *arguments)
+
+    def finals(self, form: ModuleType, *arguments: Any) -> None:
+        from slidewheel.compiler import kernels
+
+        kernels.kernel(form, self.monoid).call("finals", self.columns, *arguments)
 
     def lowered(self, states: Array, ok: Array) -> Array:
         """The answers, where `ok`."""
@@ -118,6 +145,7 @@ class InterpretedWork:
             states[slot] = state
 
         laws, ring = SimpleNamespace(combine=monoid.combine), SimpleNamespace(load=load, store=store)
+        self.ring = ring
         operations: Any = time_blocks.operations
         self.prefixes, self.suffixes, self.fold = operations(laws, ring, lambda function: function)
 
@@ -148,6 +176,16 @@ class InterpretedWork:
                 if offsets[j] < offsets[j + 1]
                 else (self.monoid.identity)
             )
+
+    def finals(self, form: ModuleType, *arguments: Any) -> None:
+        monoid = self.monoid
+        laws = SimpleNamespace(
+            combine=monoid.combine, inverse=monoid.inverse, identity=lambda: monoid.identity, same=interpreter.same
+        )
+        start, insert, answer = form.operations(laws, self.ring, lambda function: function)
+        names = {"start": start, "insert": insert, "answer": answer, "identity": laws.identity, "np": np}
+        driver = FunctionType(drivers.finals.__code__, {**names, "load": self.ring.load, "store": self.ring.store})
+        driver(*arguments)
 
     def lowered(self, states: Array, ok: Array) -> Array:
         out = np.empty(len(states), dtype=object)

@@ -14,10 +14,8 @@ from slidewheel.engine.columns import Array, Column, column_of, read_only
 from slidewheel.engine.components import CompiledWork, Component, InterpretedWork
 from slidewheel.engine.keys import Codes, codes_for
 from slidewheel.errors import Unsupported
-from slidewheel.windows.sharing import Part, parts_of
+from slidewheel.windows.sharing import Part, part_of, parts_of
 
-HELD = Part(count(), count().monoid(), ("i",))
-"""Counts the values that are not null, where a null has been seen."""
 LIST_OF_INPUT = ("collect", "collect_distinct")
 BY_CODE = ("first", "last")
 
@@ -36,12 +34,14 @@ def kind_of(kind: pa.DataType) -> str:
 class Binding:
     """The aggregates of a query over tables of one schema."""
 
-    def __init__(self, aggregates: Sequence[Aggregate], schema: pa.Schema) -> None:
+    def __init__(self, aggregates: Sequence[Aggregate], schema: pa.Schema, final: str = "auto") -> None:
         self.aggregates, self.schema = tuple(aggregates), schema
+        self.counting = part_of(count(), ("i",), final)
+        """Counts the values that are not null, where a null has been seen."""
         self.coded: dict[str, Codes] = {}
         """Codes for columns whose values are only handed through."""
         kinds = [self._kinds(aggregate) for aggregate in aggregates]
-        self.parts, self.uses = parts_of(aggregates, kinds)
+        self.parts, self.uses = parts_of(aggregates, kinds, final)
         self.held: dict[tuple[str, ...], int] = {}
         """Columns in which a null has been seen, and the component that counts their values."""
         self._lowering: list[Any] = []
@@ -74,8 +74,8 @@ class Binding:
 
     def component(self, number: int, capacity: int = 0) -> Component:
         """An empty component for this part; from len(parts) on, for the values that are not null."""
-        part = self.parts[number] if number < len(self.parts) else HELD
-        return Component(part.monoid, self._dtypes(part) if part.compiled else None, 0, capacity)
+        part = self.parts[number] if number < len(self.parts) else self.counting
+        return Component(part.monoid, self._dtypes(part) if part.compiled else None, 0, capacity, part.form)
 
     @property
     def components(self) -> int:
@@ -171,7 +171,7 @@ class Binding:
             ok = np.ones(len(own), dtype=bool)
             if aggregate.skips_nulls and use.monoid.least:
                 if self._counts_itself(use.part):
-                    ok = states[use.part]["n"] >= use.monoid.least
+                    ok = _number(states[use.part]) >= use.monoid.least
                 elif self._needed(aggregate) in self.held:
                     ok = states[self.held[self._needed(aggregate)]] > 0
                 if filled is not None:
@@ -194,6 +194,12 @@ class Binding:
         if kind is None:
             return pa.array(values if values.ndim == 1 else list(values), mask=~ok if values.ndim == 1 else None)
         return from_numbers(values, ok, kind)
+
+
+def _number(states: Array) -> Array:
+    """How many values went into states that count them; those that are not finite may have a count of their own."""
+    odd = states["odd"] if "odd" in (states.dtype.names or ()) else 0
+    return np.asarray(states["n"] + odd)
 
 
 def _no_numbers(aggregate: Aggregate, kind: pa.DataType) -> Unsupported:

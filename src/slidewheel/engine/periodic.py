@@ -57,8 +57,9 @@ class Rows:
 class Periodic:
     """The windows of one slicing. `specs` are (place in the query, spec)."""
 
-    def __init__(self, specs: list[tuple[int, Sliding]], slicing: Slicing) -> None:
-        self.specs, self.slicing = specs, slicing
+    def __init__(self, specs: list[tuple[int, Sliding]], slicing: Slicing, in_panes: bool = False) -> None:
+        """`in_panes` leaves it to the components to put windows together from slices of equal length."""
+        self.specs, self.slicing, self.in_panes = specs, slicing, in_panes
         lengths = {self.shift(spec) for _, spec in specs if not self._single(spec)}
         self.arena = Arena(sorted(lengths))
         levels = [-1 if self._single(spec) else self.arena.shifts.index(self.shift(spec)) for _, spec in specs]
@@ -76,8 +77,8 @@ class Periodic:
         return spec.range.bit_length() - 1
 
     def _single(self, spec: Sliding) -> bool:
-        """Whether each window is one slice."""
-        return self.slicing.regular and self.slicing.period >= spec.range
+        """Whether no blocks are needed: each window is one slice, or none are used."""
+        return self.in_panes or (self.slicing.regular and self.slicing.period >= spec.range)
 
     def add(self, rows: Rows, late: bool = False) -> Undo:
         """Rows into their slices."""
@@ -166,8 +167,24 @@ class Periodic:
     def windows(self, keys: Array, which: Array, index: Array, lo: Array, hi: Array) -> Closed:
         """These windows, combined of their entries."""
         starts = self._offsets[which] + self._everys[which] * index
-        states = self.arena.answers(keys, lo, hi, starts, self._levels[which])
+        if self.in_panes:
+            states = self._by_items(keys, which, starts)
+        else:
+            states = self.arena.answers(keys, lo, hi, starts, self._levels[which])
         return Closed(keys, self._places[which], starts, starts + self._lengths[which], states)
+
+    def _by_items(self, keys: Array, which: Array, starts: Array) -> list[Array]:
+        """The states of windows, by an algorithm that takes one slice after the other."""
+        length, edge = self.slicing.period, self.slicing.edges[0]
+        ranges = np.unique(self._lengths // length)[::-1].copy()
+        places = np.searchsorted(-ranges, -(self._lengths // length))[which]
+        ends = (starts + self._lengths[which] - edge) // length
+        order = np.lexsort((places, ends, keys))
+        distinct, first = np.unique(keys[order], return_index=True)
+        offsets = np.append(first, len(keys))
+        arena = self.arena
+        known = distinct, offsets, order, ends, places, arena.ids, length, edge, *arena.rings, ranges
+        return [component.finals(*known) for component in arena.components]
 
     def lateness(self, late_rows: Any, watermark: int, repair: int) -> tuple[Array, Array, Array]:
         """For rows behind the watermark: whether each is late for a window, counts in one, and in a closed one anew."""

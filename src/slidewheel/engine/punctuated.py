@@ -6,12 +6,13 @@ import numpy as np
 import pyarrow.compute as pc
 
 from slidewheel.algebra.extremes import min as smallest
+from slidewheel.algebra.sums import count
 from slidewheel.compiler.fixed import compiled
 from slidewheel.engine import slots as kernels
 from slidewheel.engine.arena import Arena, Undo
 from slidewheel.engine.columns import Array, read_only
 from slidewheel.engine.components import Component
-from slidewheel.engine.inputs import HELD, whole
+from slidewheel.engine.inputs import whole
 from slidewheel.engine.periodic import Closed, Rows
 from slidewheel.windows.specs import Punctuated as Spec
 
@@ -27,7 +28,7 @@ class Punctuated:
         # Two components of its own come first: when the window began, and how many rows it has.
         first = smallest().monoid("i")
         self.arena.add_component(Component(first, ("i8",), 0, 0))
-        self.arena.add_component(Component(HELD.monoid, ("i8",), 0, 0))
+        self.arena.add_component(Component(count().monoid(), ("i8",), 0, 0))
         self.numbers, self.last_end = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         self._run: Any = compiled(kernels)
         self._new: tuple[Array, Array, Array] | None = None

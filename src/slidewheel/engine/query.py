@@ -31,10 +31,11 @@ class Query:
     lateness: int
     late: str
     repair: int
+    final: str = "auto"
 
     @cached_property
     def plan(self) -> Plan:
-        return Plan(self.windows, self.aggregates)
+        return Plan(self.windows, self.aggregates, self.final)
 
     def run(self, table: Any) -> pa.Table:
         """The answers for a finite table: every row counts, in whatever order they are.
@@ -79,6 +80,7 @@ def query(
     lateness: DurationLike = 0,
     late: str = "drop",
     repair: DurationLike | None = None,
+    final: str = "auto",
 ) -> Query:
     """Windows and aggregates over a table or stream with a time column, defined once.
 
@@ -87,6 +89,8 @@ def query(
     lateness: how far rows may be behind the newest one before windows close without them.
     late: what to do with rows that come too late for a window: "drop" counts them, "keep" also hands them back,
         "update" gives the corrected windows out again, up to `repair` after their close.
+    final: how windows are put together from slices: "auto", or one of recalc, flatfat, b_int, flatfit, slickdeque, each
+        in its form for many windows. They make their slices anew for every batch, and are here to be compared.
 
     >>> import slidewheel as sw
     >>> query = sw.query(
@@ -125,6 +129,7 @@ def query(
         lateness=duration(lateness, allow_zero=True),
         late=late,
         repair=mending,
+        final=final,
     )
     _check_names(result)
     if late == "update":

@@ -188,7 +188,7 @@ class Stream:
         query = self.query
         if not query.plan.gives_rows:
             schema = pa.schema([schema.field(name) for name in schema.names if name in query.columns])
-        binding = Binding(query.aggregates, schema)
+        binding = Binding(query.aggregates, schema, query.final)
         keys = Keys(query.keys, [schema.field(name).type for name in query.keys])
         kind = schema.field(query.time).type
         zone = kind.tz if pa.types.is_timestamp(kind) else None

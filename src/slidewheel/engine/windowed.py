@@ -27,7 +27,7 @@ class Windowed:
 
     def __init__(self, plan: Plan, binding: Binding, keys: Keys, time_type: pa.DataType) -> None:
         self.plan, self.binding, self.keys, self.time_type = plan, binding, keys, time_type
-        self.tracks: list[Any] = [Periodic(group.specs, group.slicing) for group in plan.groups]
+        self.tracks: list[Any] = [Periodic(group.specs, group.slicing, plan.final != "auto") for group in plan.groups]
         for place, spec in enumerate(plan.specs):
             if type(spec) in TRACKS:
                 self.tracks.append(TRACKS[type(spec)](place, spec))

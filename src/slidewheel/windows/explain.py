@@ -81,7 +81,7 @@ def explain(plan: Plan, time: str, keys: Sequence[str], lateness: int, late: str
         if isinstance(spec, Sliding) and spec.every > spec.range:
             gap = format_duration(spec.every - spec.range)
             lines.append(f"  note: {spec.name} leaves gaps of {gap} between its windows; rows in them are in none")
-    parts, uses = parts_of(plan.aggregates, [_likely(aggregate) for aggregate in plan.aggregates])
+    parts, uses = parts_of(plan.aggregates, [_likely(aggregate) for aggregate in plan.aggregates], plan.final)
     lines += ["", "states: every row is added once to each of them"]
     for number, part in enumerate(parts):
         readers = [a.output for a, use in zip(plan.aggregates, uses, strict=True) if use.part == number]
@@ -89,17 +89,23 @@ def explain(plan: Plan, time: str, keys: Sequence[str], lateness: int, late: str
     if plan.in_order:
         lines.append(f"  rows wait for the watermark and are added in the order of their times: {_why_ordered(plan)}")
     for number, group in enumerate(plan.groups):
-        lines += ["", *_group(group, number, len(parts), lateness + repair)]
+        lines += ["", *_group(group, number, parts, lateness + repair)]
     others = [spec for spec in plan.specs if not isinstance(spec, Sliding)]
     if others:
         lines += ["", "entries", *(f"  {spec.name:<16} {_entries(spec)}" for spec in others)]
     return "\n".join(lines)
 
 
-def _group(group: Group, number: int, parts: int, waiting: int) -> list[str]:
+def _group(group: Group, number: int, parts: list[Part], waiting: int) -> list[str]:
     known, slicing = cost(group), group.slicing
     edges = f"{len(slicing.edges)} edges" if len(slicing.edges) > 1 else "1 edge"
     lines = [f"slices {number + 1}: {edges} every {format_duration(slicing.period)}"]
+    if any(part.form is not None for part in parts):
+        lines += [f"  {spec.name:<16} reads {slicing.inside(spec.range)} slices" for _, spec in group.specs]
+        for part in parts:
+            if part.form is not None:
+                lines.append(f"  {_described(part):<40} by {part.form.CARD.name}, as asked for: {part.form.CARD.worst}")
+        return lines
     for _, spec in group.specs:
         if single(group, spec):
             lines.append(f"  {spec.name:<16} reads 1 slice as it is: 0 combines")
@@ -118,7 +124,9 @@ def _group(group: Group, number: int, parts: int, waiting: int) -> list[str]:
         f"({known.extending:.2f} for {known.slices} slices, {known.answering:.2f} for {known.answers} answers)"
     )
     held = known.held + slicing.inside(waiting) if waiting else known.held + 1
-    lines.append(f"  states a key: at most {held} slices x {known.rows} x {parts} kept = {held * known.rows * parts}")
+    lines.append(
+        f"  states a key: at most {held} slices x {known.rows} x {len(parts)} kept = {held * known.rows * len(parts)}"
+    )
     return lines
 
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slidewheel.algebra.aggregate import Aggregate
-from slidewheel.errors import InvalidArgument, PlanTooLarge
-from slidewheel.windows.slicing import Slicing, shared, union
+from slidewheel.errors import InvalidArgument, PlanTooLarge, Unsupported
+from slidewheel.swag.multi.registry import form
+from slidewheel.windows.slicing import Slicing, panes_of, shared, union
 from slidewheel.windows.specs import Sliding, Spec, gives_rows
 
 MOST_WINDOWS = 1_000_000
@@ -23,8 +24,8 @@ class Group:
 class Plan:
     """What is the same for every engine."""
 
-    def __init__(self, specs: Sequence[Spec], aggregates: Sequence[Aggregate]) -> None:
-        self.specs, self.aggregates = tuple(specs), tuple(aggregates)
+    def __init__(self, specs: Sequence[Spec], aggregates: Sequence[Aggregate], final: str = "auto") -> None:
+        self.specs, self.aggregates, self.final = tuple(specs), tuple(aggregates), final
         self.names = [spec.name for spec in specs]
         self.gives_rows = gives_rows(specs[0])
         if any(gives_rows(spec) != self.gives_rows for spec in specs):
@@ -47,8 +48,27 @@ class Plan:
                     f"every row would be in {spec.range // spec.every:,} windows of {spec.name}, more than "
                     f"{MOST_WINDOWS:,}: make every= longer, or use sw.trailing for one window per row"
                 )
+        if self.final != "auto":
+            return self._in_panes(periodic)
         groups = []
         for places in shared([spec for _, spec in periodic]) if periodic else []:
             members = [periodic[place] for place in places]
             groups.append(Group(members, union([spec for _, spec in members])))
         return groups
+
+    def _in_panes(self, periodic: list[tuple[int, Sliding]]) -> list[Group]:
+        """One group with slices of equal length, which algorithms for a number of items need."""
+        if len(periodic) < len(self.specs):
+            raise Unsupported(
+                f"final={self.final!r} is for sliding and tumbling windows: use final='auto' for the others"
+            )
+        for aggregate in self.aggregates:
+            form(self.final, aggregate)
+        slicing = panes_of([spec for _, spec in periodic])
+        longest = max(spec.range for _, spec in periodic)
+        if longest // slicing.period > MOST_WINDOWS:
+            raise PlanTooLarge(
+                f"final={self.final!r} needs slices of equal length, and the longest window would have "
+                f"{longest // slicing.period:,} of them, more than {MOST_WINDOWS:,}: use final='auto'"
+            )
+        return [Group(periodic, slicing)]

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.algebra.monoid import Monoid
+from slidewheel.swag.multi.registry import form
 
 INSIDE: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {
     ("sum", "mean"): {"f": ("sum",), "i": ("low", "high")},
@@ -28,6 +30,8 @@ class Part:
     aggregate: Aggregate
     monoid: Monoid
     kinds: tuple[str, ...]
+    form: ModuleType | None = None
+    """The algorithm that was asked for to put windows together."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -59,9 +63,11 @@ class Use:
         return own
 
 
-def parts_of(aggregates: Sequence[Aggregate], kinds: Sequence[tuple[str, ...]]) -> tuple[list[Part], list[Use]]:
+def parts_of(
+    aggregates: Sequence[Aggregate], kinds: Sequence[tuple[str, ...]], final: str = "auto"
+) -> tuple[list[Part], list[Use]]:
     """The states to keep for these aggregates of columns of these kinds, and how each aggregate reads them."""
-    own = [Part(a, a.monoid(*k), k) for a, k in zip(aggregates, kinds, strict=True)]
+    own = [part_of(aggregate, k, final) for aggregate, k in zip(aggregates, kinds, strict=True)]
     holders = [_holder(part, own) for part in own]
     kept: list[Part] = []
     places: dict[Any, int] = {}
@@ -74,11 +80,22 @@ def parts_of(aggregates: Sequence[Aggregate], kinds: Sequence[tuple[str, ...]]) 
     return kept, uses
 
 
+def part_of(aggregate: Aggregate, kinds: tuple[str, ...], final: str) -> Part:
+    """The state of one aggregate, with an inverse where the algorithm needs one."""
+    if final == "auto":
+        return Part(aggregate, aggregate.monoid(*kinds), kinds)
+    chosen = form(final, aggregate)
+    return Part(aggregate, aggregate.monoid(*kinds, invertible="inverse" in chosen.CARD.needs), kinds, chosen)
+
+
 def _holder(part: Part, others: list[Part]) -> tuple[Part, tuple[str, ...]]:
     """The part that this one's state is inside of, or itself."""
     for other in others:
         fields = INSIDE.get((part.monoid.name, other.monoid.name), {}).get(other.kinds[0] if other.kinds else "")
-        inside = fields and part.columns == other.columns and part.kinds == other.kinds
+        inside = fields and part.columns == other.columns and part.kinds == other.kinds and part.form is other.form
+        state = other.monoid.state
+        names = set(state.names or ()) if state is not None else set()
+        inside = inside and set(fields or ()) <= names and "odd" not in names  # which its n does not count
         if inside and _built_in(part) and _built_in(other) and other.compiled:
             return other, fields or ()
     return part, ()
@@ -90,4 +107,4 @@ def _built_in(part: Part) -> bool:
 
 def _identity(part: Part) -> Any:
     monoid = part.monoid
-    return monoid.lift, monoid.combine, monoid.state, part.columns, part.kinds
+    return monoid.lift, monoid.combine, monoid.state, part.columns, part.kinds, part.form

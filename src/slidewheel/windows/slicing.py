@@ -54,6 +54,13 @@ def panes(window: Sliding) -> Slicing:
     return Slicing(length, (window.offset % length,))
 
 
+def panes_of(windows: Sequence[Sliding]) -> Slicing:
+    """Slices of equal length for several windows."""
+    shifts = (w.offset - windows[0].offset for w in windows)
+    length = math.gcd(*(w.range for w in windows), *(w.every for w in windows), *shifts)
+    return Slicing(length, (windows[0].offset % length,))
+
+
 def pairs(window: Sliding) -> Slicing:
     """At most two slices in a slide: an edge where windows start, one where they end (Krishnamurthy et al., Pairs)."""
     return union([window])
