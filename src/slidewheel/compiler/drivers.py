@@ -98,9 +98,8 @@ def finals(
 ):
     """Windows from slices of equal length: an item for each slice, the identity where there is none.
 
-    table, keys, offsets, order, ends, which, ids, length, edge, base, mask, front, end, ranges, states, links, slots,
-    out,
-    a window's length in `ranges`, which fall.
+    The windows of keys[g] are order[offsets[g]] ... by rising ends, which are numbers of slices; which[j] is the place
+    of a window's length in `ranges`, which fall.
     """
     for g in range(len(keys)):
         key = np.uint64(keys[g])
