@@ -43,6 +43,8 @@ class Aggregate:
     """From a column of any kind to the integers that the compiled form takes, under the kind "hash"."""
     finish: Callable[[Any], Any] | None = None
     """From compiled answers to the objects that users see."""
+    parameters: tuple[tuple[str, Any], ...] = ()
+    """The other arguments that it was made with, by name."""
     named: str | None = None
 
     @property

@@ -135,4 +135,7 @@ def bloom(column: str | None = None, bits: int = 16384, hashes: int = 4) -> Aggr
         filters[:] = [BloomFilter(int.from_bytes(row.tobytes(), "little"), bits, hashes) for row in words]
         return filters
 
-    return Aggregate("bloom", (column,), variant, commutative=True, prepare=hash_column, finish=finish)
+    parameters = (("bits", bits), ("hashes", hashes))
+    return Aggregate(
+        "bloom", (column,), variant, commutative=True, prepare=hash_column, finish=finish, parameters=parameters
+    )

@@ -154,4 +154,5 @@ def count_min(column: str | None = None, width: int = 1024, depth: int = 4) -> A
         exact_inverse=True,
         prepare=hash_column,
         finish=finish,
+        parameters=(("width", width), ("depth", depth)),
     )

@@ -118,4 +118,6 @@ def distinct(column: str | None = None, precision: int = 12) -> Aggregate:
     def variant(kinds: tuple[str, ...], invertible: bool) -> Monoid:
         return _compiled(precision) if kinds == ("hash",) else _interpreted(precision)
 
-    return Aggregate("distinct", (column,), variant, commutative=True, prepare=hash_column)
+    return Aggregate(
+        "distinct", (column,), variant, commutative=True, prepare=hash_column, parameters=(("precision", precision),)
+    )

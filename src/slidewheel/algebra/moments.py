@@ -157,7 +157,9 @@ def _spread(name: str, column: str | None, ddof: int) -> Aggregate:
     def variant(kinds: tuple[str, ...], invertible: bool) -> Monoid:
         return _moments(name, ddof, invertible)
 
-    return Aggregate(name, (column,), variant, commutative=True, invertible=True, arithmetic=True)
+    return Aggregate(
+        name, (column,), variant, commutative=True, invertible=True, arithmetic=True, parameters=(("ddof", ddof),)
+    )
 
 
 def var(column: str | None = None, ddof: int = 1) -> Aggregate:

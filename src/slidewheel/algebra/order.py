@@ -81,7 +81,7 @@ def concat(column: str | None = None, sep: str = "") -> Aggregate:
     >>> sw.rolling(["a", "b", "c"], sw.concat(sep="-"), size=2).tolist()
     ['a', 'a-b', 'b-c']
     """
-    return Aggregate("concat", (column,), lambda kinds, _: _concat(sep))
+    return Aggregate("concat", (column,), lambda kinds, _: _concat(sep), parameters=(("sep", sep),))
 
 
 def _single(x):

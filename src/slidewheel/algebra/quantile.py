@@ -155,4 +155,5 @@ def quantile(
         invertible=True,
         exact_inverse=True,
         arithmetic=True,
+        parameters=(("q", q), ("accuracy", accuracy), ("smallest", smallest), ("largest", largest)),
     )

@@ -180,4 +180,5 @@ def top_k(column: str | None = None, k: int = 10, capacity: int = 128) -> Aggreg
             answers[row] = _most_frequent(pairs, k)
         return answers
 
-    return Aggregate("top_k", (column,), variant, commutative=True, verbatim=True, finish=finish)
+    parameters = (("k", k), ("capacity", capacity))
+    return Aggregate("top_k", (column,), variant, commutative=True, verbatim=True, finish=finish, parameters=parameters)

@@ -1,6 +1,8 @@
 """Many keys in one arena: entries by (key, id), their components, and a way back from a batch that failed."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,12 @@ from slidewheel.compiler.fixed import compiled
 from slidewheel.engine import slots as kernels
 from slidewheel.engine.columns import Array
 from slidewheel.engine.components import Component
+from slidewheel.engine.threads import in_parallel
 
+ENOUGH_FOR_TWO = 1 << 17
+"""Rows or windows from which a second thread pays."""
+ENTRIES_OF_A_KEY = 16
+"""A guess, for the same question."""
 NEVER = int(np.iinfo(np.int64).max)
 PER_KEY = ("base", "front", "end", "settled", "_listed", "_counts")
 Inputs = tuple[tuple[Array, ...], Array | None]
@@ -18,6 +25,11 @@ Inputs = tuple[tuple[Array, ...], Array | None]
 
 def _zeros(count: int) -> Array:
     return np.zeros(count, dtype=np.int64)
+
+
+def _extend(level: int, ids: Array, *rest: Any) -> None:
+    *stretches, component = rest
+    component.extend(level, ids, *stretches)
 
 
 @dataclass
@@ -134,11 +146,12 @@ class Arena:
 
     def fill(self, placed: Array, inputs: list[Inputs], undo: Undo) -> None:
         """Add the rows' values to the entries in their slots."""
-        for component, (columns, valid) in zip(self.components, inputs, strict=True):
+        for component in self.components:
             component.shift(self._run, undo.shifts)
             undo.shifted += 1
-            undo.saved.append(component.row(0)[undo.touched])
-            component.add(columns, valid, placed)
+        undo.saved = [component.row(0)[undo.touched] for component in self.components]
+        given = {id(component): one for component, one in zip(self.components, inputs, strict=True)}
+        self._for_all(lambda component: component.add(*given[id(component)], placed), len(placed))
 
     def commit(self, undo: Undo) -> None:
         self._run.release_rings(undo.moves, self.ids, self._free)
@@ -173,14 +186,16 @@ class Arena:
         """Bring the prefixes and suffixes of these keys up to the frontier: entries at or after it may still change."""
         ids = self.ranks if self.ranked else self.ids
         base, mask, front, end = self.rings
+        for component in self.components:
+            component.make_levels(len(self.shifts))
         for level, shift in enumerate(self.shifts):
             bounds = np.empty((4, len(keys)), dtype=np.int64)
             self._run.stretches(
                 keys, frontier, self.ranked, level, shift, ids, base, mask, front, end, self.dirty, self.prefixed,
                 self.suffixed, bounds
             )  # fmt: skip
-            for component in self.components:
-                component.extend(level, ids, shift, keys, base, mask, front, *bounds)
+            known = partial(_extend, level, ids, shift, keys, base, mask, front, *bounds)
+            self._for_all(known, len(keys) * ENTRIES_OF_A_KEY)
         self._run.settle(keys, frontier, ids, *self.rings, self.settled, self.dirty)
 
     def answers(self, keys: Array, lo: Array, hi: Array, starts: Array, levels: Array) -> list[Array]:
@@ -192,7 +207,20 @@ class Arena:
             keys, lo, hi, starts, levels, shifts, 1, self.capacity, self.ranked,
             self.ranks if self.ranked else self.ids, self.base, self.mask, parts, offsets
         )  # fmt: skip
-        return [component.answers(parts[:count], offsets) for component in self.components]
+        found: dict[int, Array] = {}
+
+        def answer(component: Component) -> None:
+            found[id(component)] = component.answers(parts[:count], offsets)
+
+        self._for_all(answer, len(keys))
+        return [found[id(component)] for component in self.components]
+
+    def _for_all(self, run: Callable[[Component], None], size: int) -> None:
+        """Every component, by two threads where that pays."""
+        if size >= ENOUGH_FOR_TWO:
+            return in_parallel(run, self.components)
+        for component in self.components:
+            run(component)
 
     def runs(self, keys: Array, lo: Array, hi: Array) -> list[Array]:
         """For each component the states of the entries lo .. hi - 1, combined one by one."""

@@ -1,10 +1,6 @@
 """Windows over finished columns: choose the algorithm, run it compiled or interpreted, in parts for two threads."""
 
-import os
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +9,7 @@ import numpy as np
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.algebra.monoid import Function, Monoid
 from slidewheel.engine.columns import Array, Column, read_only
+from slidewheel.engine.threads import in_parallel
 from slidewheel.errors import InvalidTime, Unsupported
 from slidewheel.swag import registry
 from slidewheel.swag.window import window
@@ -137,7 +134,7 @@ class _Batch:
             smallest.append(_smallest_positive(out[max(lo, self.least - 1) : hi]))
             largest.append(_largest_finite(self.columns[0][lo:hi]))
 
-        _in_parallel(look, _parts(self.frame.rows, 0))
+        in_parallel(look, _parts(self.frame.rows, 0))
         return bool(spread(min(smallest)) >= FEWEST_DIGITS * max(largest)) and max(largest) <= SAFE_TO_SQUARE
 
     def _blocks(self, form: Monoid) -> tuple[Array, Array | None]:
@@ -157,7 +154,7 @@ class _Batch:
                 known = (length, *part, self.least, inverses, out, ok)
                 kernel.run("blocks", self.columns, self.valid, *known, *scratch)
 
-            _in_parallel(run, _parts(asked, length, multiple=length))
+            in_parallel(run, _parts(asked, length, multiple=length))
         short = max(self.least - 1, 0) if length >= self.least else rows
         return self._shifted(out, ok, short, shift if length > 0 else rows)
 
@@ -203,7 +200,7 @@ class _Batch:
                     raise out_of_order(-1 - row)
                 slots *= 2  # where the window has outgrown its memory, go on from that row with more
 
-        _in_parallel(run, _parts(rows, length))
+        in_parallel(run, _parts(rows, length))
         return out, ok
 
     def _room(self, kernel: Any) -> Array:
@@ -249,39 +246,6 @@ def _parts(rows: int, length: int, multiple: int = 1) -> list[tuple[int, int]]:
     count = max(2, rows // max(ENOUGH_FOR_TWO, 8 * length))
     cuts = [rows * k // count // multiple * multiple for k in range(count)] + [rows]
     return [(lo, hi) for lo, hi in pairwise(cuts) if lo < hi]
-
-
-def _in_parallel(run: Any, parts: list[tuple[int, int]]) -> None:
-    """All parts, in this thread and a second one: kernels do not hold the interpreter's lock."""
-    waiting = iter(parts)
-    taking = threading.Lock()
-
-    def work() -> None:
-        while True:
-            with taking:
-                part = next(waiting, None)
-            if part is None:
-                return
-            run(part)
-
-    if len(parts) == 1:
-        return work()
-    other = _second_thread().submit(work)
-    try:
-        work()
-    finally:
-        waiting = iter(())  # after an error, nobody takes another part
-        if not other.cancel():
-            other.result()
-
-
-@cache
-def _second_thread() -> ThreadPoolExecutor:
-    """It stays: to start a thread takes as long as half a million rows."""
-    return ThreadPoolExecutor(1, thread_name_prefix="slidewheel")
-
-
-os.register_at_fork(after_in_child=_second_thread.cache_clear)  # threads do not live on in a child
 
 
 def out_of_order(row: int) -> InvalidTime:

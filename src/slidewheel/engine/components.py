@@ -28,7 +28,7 @@ class Component:
         `form` is an algorithm for many ranges that is to be used instead of blocks.
         """
         self.monoid, self.capacity, self.form = monoid, capacity, form
-        self.rows = 1 + 2 * levels
+        self.rows = 1
         self.work: Any = InterpretedWork(monoid) if inputs is None else CompiledWork(monoid, inputs)
         self.dtype = np.dtype(object) if inputs is None or monoid.state is None else monoid.state
         self.table = self._room(self.rows * capacity)
@@ -42,11 +42,16 @@ class Component:
 
     def resize(self, capacity: int, levels: int) -> None:
         """Make room for more slots, or for more levels."""
-        rows = 1 + 2 * levels
+        # Prefixes and suffixes get their room when they are needed: while entries are added, only these move.
+        rows = 1 if self.rows == 1 and capacity != self.capacity else 1 + 2 * levels
         table = self._room(rows * capacity)
         for row in range(min(self.rows, rows)):
             table[row * capacity : row * capacity + self.capacity] = self.row(row)
         self.table, self.rows, self.capacity = table, rows, capacity
+
+    def make_levels(self, levels: int) -> None:
+        if self.rows != 1 + 2 * levels:
+            self.resize(self.capacity, levels)
 
     def row(self, row: int) -> Array:
         return self.table[row * self.capacity : (row + 1) * self.capacity]

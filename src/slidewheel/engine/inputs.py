@@ -63,6 +63,8 @@ class Binding:
             return (kinds[0] if kinds and kinds[0] != "O" else "i",)
         if aggregate.prepare is not None:
             return ("hash",)
+        if aggregate.verbatim and not (kinds[0] == "f" or pa.types.is_integer(types[0])):
+            return ("O",)
         if aggregate.positional:
             return (kinds[0], "i")
         if aggregate.name in BY_CODE and kinds == ("O",) and not pa.types.is_nested(types[0]):

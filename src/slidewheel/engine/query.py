@@ -1,6 +1,6 @@
 """sw.query: one definition of windows and aggregates, for a finished table and for a stream."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.algebra.define import AggregateType
+from slidewheel.engine import definition
 from slidewheel.engine.batches import check_columns
 from slidewheel.engine.stream import Stream
 from slidewheel.errors import InvalidArgument, Unsupported
@@ -54,6 +55,21 @@ class Query:
     def explain(self) -> str:
         """The plan as text: slices, shared states, algorithms and their cost."""
         return explain(self.plan, self.time, self.keys, self.lateness, self.late, self.repair)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The definition as plain data: numbers, texts, lists.
+
+        >>> import slidewheel as sw
+        >>> query = sw.query(time="t", windows=[sw.tumbling("1d")], aggregates=[sw.std("x", ddof=0)])
+        >>> sw.Query.from_dict(query.to_dict()).to_dict() == query.to_dict()
+        True
+        """
+        return definition.to_dict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], aggregates: Sequence[AggregateType] = ()) -> "Query":
+        """The query that `to_dict` wrote; aggregates of your own are passed along."""
+        return query(**definition.arguments_of(data, list(aggregates)))
 
     @property
     def columns(self) -> dict[str, str]:

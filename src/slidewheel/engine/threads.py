@@ -1,0 +1,41 @@
+"""Work for two threads."""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+
+def in_parallel(run: Callable[[Any], None], parts: Sequence[Any]) -> None:
+    """All parts, in this thread and a second one: kernels do not hold the interpreter's lock."""
+    waiting = iter(parts)
+    taking = threading.Lock()
+
+    def work() -> None:
+        while True:
+            with taking:
+                part = next(waiting, None)
+            if part is None:
+                return
+            run(part)
+
+    if len(parts) == 1:
+        return work()
+    other = _second_thread().submit(work)
+    try:
+        work()
+    finally:
+        waiting = iter(())  # after an error, nobody takes another part
+        if not other.cancel():
+            other.result()
+
+
+@cache
+def _second_thread() -> ThreadPoolExecutor:
+    """It stays: to start a thread takes as long as half a million rows."""
+    return ThreadPoolExecutor(1, thread_name_prefix="slidewheel")
+
+
+os.register_at_fork(after_in_child=_second_thread.cache_clear)  # threads do not live on in a child
