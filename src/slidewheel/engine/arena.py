@@ -262,6 +262,13 @@ class Arena:
     def slots_of(self, keys: Array, positions: Array) -> Array:
         return self.base[keys] + (positions & self.mask[keys])
 
+    def keep_keys(self, kept: Array) -> None:
+        """Only these keys, which get the codes 0, 1, ...; all others have no entries."""
+        for name in ("base", "mask", "front", "end", "settled", "dirty", "_listed", "_counts"):
+            setattr(self, name, getattr(self, name)[kept])
+        self.prefixed, self.suffixed = self.prefixed[:, kept].copy(), self.suffixed[:, kept].copy()
+        self.keys = len(kept)
+
     def keep_last(self, count: int) -> None:
         """Keep this many entries of each key."""
         np.maximum(self.front, self.end - count, out=self.front)

@@ -38,7 +38,7 @@ def unsqueezed(data: bytes) -> bytes:
 
 
 def full_name(name: str, data: bytes) -> str:
-    return f"{name}-{digest(data).hex()}"
+    return f"{name}-{digest(data).hex()[:24]}"
 
 
 def manifest(facts: dict[str, Any], names: list[str]) -> bytes:

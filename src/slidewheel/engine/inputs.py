@@ -123,7 +123,7 @@ class Binding:
                 continue
             data = []
             for position, name in enumerate(part.columns):
-                if self._by_code(aggregate, position):
+                if self.by_code(aggregate, position):
                     data.append(read_only(self.codes(name).encode(whole(table[name]))))
                 elif part.compiled:
                     data.append(column(name).data)
@@ -134,7 +134,8 @@ class Binding:
             inputs.append(((read_only(times),), self._valid(table, names)))
         return inputs
 
-    def _by_code(self, aggregate: Aggregate, position: int) -> bool:
+    def by_code(self, aggregate: Aggregate, position: int) -> bool:
+        """Whether states hold codes of this column of the aggregate instead of its values."""
         if aggregate.positional:
             return position == 1
         return aggregate.name in BY_CODE and kind_of(self.schema.field(aggregate.columns[0]).type) == "O"
@@ -183,7 +184,7 @@ class Binding:
 
     def _column(self, number: int, values: Array, ok: Array) -> pa.Array:
         aggregate, kind = self.aggregates[number], self.types[number]
-        if self._by_code(aggregate, len(aggregate.columns) - 1):
+        if self.by_code(aggregate, len(aggregate.columns) - 1):
             codes = np.where(ok, values, 0).astype(np.int64)
             known = self.codes(aggregate.columns[-1] or "").values()
             return known.take(pa.array(codes, mask=~ok))

@@ -55,22 +55,23 @@ class Numbers:
         return self._bits.count if self._with_null is None else self._with_null.count
 
     def encode(self, column: pa.Array) -> Array:
-        codes = self._bits.encode(_to_bits(column))
         if column.null_count and self._with_null is None:
             self._with_null = Integers()
             self._with_null.encode(2 * np.arange(self._bits.count) + 1)  # codes given before stay as they are
         if self._with_null is None:
-            return codes
-        if column.null_count == 0:
-            return self._with_null.encode(2 * codes + 1)
-        valid = pc.is_valid(column).to_numpy(zero_copy_only=False)
-        return self._with_null.encode(np.where(valid, 2 * codes + 1, 0))
+            return self._bits.encode(_to_bits(column))
+        valid = np.asarray(pc.is_valid(column).to_numpy(zero_copy_only=False))
+        places = np.zeros(len(column), dtype=np.int64)
+        places[valid] = 2 * self._bits.encode(_to_bits(column)[valid]) + 1
+        return self._with_null.encode(places)
 
     def values(self) -> pa.Array:
         if self._with_null is None:
             return _from_bits(self._bits.values, self.type)
         places = self._with_null.values
-        return _from_bits(self._bits.values[places >> 1], self.type, places == 0)
+        bits = np.zeros(len(places), dtype=np.int64)
+        bits[places > 0] = self._bits.values[places[places > 0] >> 1]
+        return _from_bits(bits, self.type, places == 0)
 
 
 class Values:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from slidewheel.engine.stream import Stream
 
 CHUNK_OF_KEYS = 1 << 14
+FEW_ENTRIES = 1024
+"""So many entries are one chunk."""
 CHUNKS = 32
 """About how many chunks of time the longest window has."""
 
@@ -87,7 +89,7 @@ class Writer:
 def snapshot_parts(stream: "Stream", known: Collection[str] = ()) -> dict[str, bytes]:
     """The manifest and the parts that are not known yet."""
     writer, engine = Writer(known), stream._engine
-    late = {name: getattr(stream.late, name) for name in ("rows", "dropped", "updates", "null_times")}
+    late = {name: value for name, value in vars(stream.late).items() if isinstance(value, int)}
     facts: dict[str, Any] = {
         "query": fingerprint(stream.query),
         "watermark": stream._watermark,
@@ -224,8 +226,7 @@ def _write_track(writer: Writer, name: str, track: Any) -> dict[str, Any]:
         writer.add(f"{name}/ends", _columns(_steps(keys), arena.end[keys]))
     else:
         order = np.lexsort((codes, ids))
-        shift = _chunk_shift(track, ids)
-        numbers = ids[order] >> shift
+        numbers = ids[order] >> _chunk_shift(track) if len(ids) > FEW_ENTRIES else np.zeros(len(ids), dtype=np.int64)
         starts = np.flatnonzero(np.diff(numbers, prepend=numbers[:1] - 1))
         chunks = list(zip(numbers[starts].tolist(), np.split(order, starts[1:]), strict=len(ids) > 0))
     said = []
@@ -283,7 +284,7 @@ def _live(arena: Arena) -> tuple[Array, Array]:
     return codes, np.arange(len(codes)) + first
 
 
-def _chunk_shift(track: Any, ids: Array) -> int:
+def _chunk_shift(track: Any) -> int:
     """Chunks of time as long as a part of the longest window: a power of two of microseconds."""
     if hasattr(track, "specs"):
         longest = max(spec.range for _, spec in track.specs)

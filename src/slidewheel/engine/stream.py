@@ -17,6 +17,7 @@ from slidewheel.engine.columns import Array
 from slidewheel.engine.inputs import Binding
 from slidewheel.engine.keys import Keys
 from slidewheel.engine.per_row import PerRow
+from slidewheel.engine.upkeep import forget_idle
 from slidewheel.engine.windowed import Windowed
 from slidewheel.errors import InvalidArgument, InvalidSnapshot, SlidewheelError
 from slidewheel.times import InstantLike, instant
@@ -42,10 +43,15 @@ class Late:
     """Windows that were given out again, corrected (late="update")."""
     null_times: int = 0
     """Rows without a time."""
+    unfinished: int = 0
+    """Rows in punctuated windows whose end had not come when the stream was finished."""
     table: pa.Table | None = None
     """With late="keep", the late rows; `take_late` hands them over."""
     without_time: pa.Table | None = None
     """The rows without a time."""
+
+
+COUNTS = ("rows", "dropped", "updates", "null_times", "unfinished")
 
 
 class Stream:
@@ -102,6 +108,9 @@ class Stream:
         """Close all windows that are open; nothing can be pushed afterwards."""
         self._still_open()
         result = pa.table({}) if self._engine is None else self._step(self._nothing(), closing=True, final=True)
+        if self._engine is not None:
+            left = [track.unfinished() for track in self._engine.tracks if hasattr(track, "unfinished")]
+            self._count(unfinished=max(left, default=0))
         self._finished = True
         return result
 
@@ -223,6 +232,7 @@ class Stream:
             self._engine.commit()
             if closing and self._watermark is not None:
                 self._engine.trim(self._watermark - self.query.repair)
+                forget_idle(self._engine)
         return result
 
     def _merge_and_close(
@@ -266,9 +276,7 @@ class Stream:
 
     def _count(self, **more: Any) -> None:
         late = self._late
-        numbers = {
-            name: getattr(late, name) + more.pop(name, 0) for name in ("rows", "dropped", "updates", "null_times")
-        }
+        numbers = {name: getattr(late, name) + more.pop(name, 0) for name in COUNTS}
         tables = {name: getattr(late, name) for name in ("table", "without_time")}
         for name, table in more.items():
             if table.num_rows and (name == "without_time" or self.query.late == "keep"):
