@@ -27,6 +27,15 @@ def _zeros(count: int) -> Array:
     return np.zeros(count, dtype=np.int64)
 
 
+def distinct(codes: Array, keys: int) -> Array:
+    """The keys that occur."""
+    if len(codes) < keys // 8:
+        return np.unique(codes)
+    occurs = np.zeros(keys, dtype=bool)
+    occurs[codes] = True
+    return np.flatnonzero(occurs)
+
+
 def _extend(level: int, ids: Array, *rest: Any) -> None:
     *stretches, component = rest
     component.extend(level, ids, *stretches)
@@ -203,9 +212,10 @@ class Arena:
         parts = np.empty(3 * len(keys) + 1, dtype=np.int64)
         offsets = np.empty(len(keys) + 1, dtype=np.int64)
         shifts = np.array(self.shifts or [0], dtype=np.int64)
+        blocks = np.full((len(shifts), 1 if self.ranked else self.keys), NEVER)
         count = self._run.parts_of_windows(
             keys, lo, hi, starts, levels, shifts, 1, self.capacity, self.ranked,
-            self.ranks if self.ranked else self.ids, self.base, self.mask, parts, offsets
+            self.ranks if self.ranked else self.ids, self.base, self.mask, blocks, blocks.copy(), parts, offsets
         )  # fmt: skip
         found: dict[int, Array] = {}
 
@@ -228,6 +238,21 @@ class Arena:
         parts = np.empty(int(offsets[-1]), dtype=np.int64)
         self._run.parts_of_runs(keys, lo, hi, self.base, self.mask, offsets, parts)
         return [component.answers(parts, offsets) for component in self.components]
+
+    def by_key(self, codes: Array) -> Array:
+        """A stable order by key."""
+        order = np.empty(len(codes), dtype=np.int64)
+        if len(codes) * 4 < self.keys:
+            return np.argsort(codes, kind="stable")
+        self._run.counting_sort(codes, np.zeros(self.keys + 1, dtype=np.int64), order)
+        return order
+
+    def follow(self, keys: Array, times: Array, before: int, after: int) -> tuple[Array, Array]:
+        """The positions of the entries in [time - before, time + after), for rows in the order of their times."""
+        lo, hi = np.empty(len(keys), dtype=np.int64), np.empty(len(keys), dtype=np.int64)
+        lows = np.full(self.keys, -1)
+        self._run.follow(keys, times, before, after, self.ids, *self.rings, lows, lows.copy(), lo, hi)
+        return lo, hi
 
     def locate(self, keys: Array, starts: Array, ends: Array) -> tuple[Array, Array]:
         """The positions of the entries with ids in [start, end) of each key."""

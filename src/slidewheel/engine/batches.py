@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from slidewheel.compiler.fixed import compiled
+from slidewheel.engine import slots
 from slidewheel.engine.columns import Array
 from slidewheel.engine.inputs import whole
 from slidewheel.engine.keys import ordered
@@ -94,19 +96,37 @@ def read_times(table: pa.Table, name: str) -> tuple[pa.Table, pa.Table, Array]:
 
 def in_time_order(batch: Batch, ranks: Array, peers: Sequence[str]) -> Array:
     """Rows by time, then key, then the columns `peers`: an order that does not depend on how they came in."""
-    rank = ranks[batch.codes]
-    order = np.lexsort((rank, batch.times))
-    times, rank = batch.times[order], rank[order]
+    times = batch.times
+    order = np.arange(len(times))
+    if not compiled(slots).in_order(times):
+        order = np.argsort(times)
+        times = times[order]
+    same = times[1:] == times[:-1]
+    if not same.any():
+        return order
+    tied = np.zeros(len(order), dtype=bool)
+    tied[1:] = same
+    tied[:-1] |= same
+    places = np.flatnonzero(tied)
+    rows = order[places]
+    order[places] = rows[np.lexsort((rows, ranks[batch.codes[rows]], times[places]))]
+    return _peers_in_order(batch, order, times, ranks, peers)
+
+
+def _peers_in_order(batch: Batch, order: Array, times: Array, ranks: Array, peers: Sequence[str]) -> Array:
+    """The same order, but rows of one key and time by the columns `peers`."""
+    rank = ranks[batch.codes[order]]
     same = (times[1:] == times[:-1]) & (rank[1:] == rank[:-1])
     if same.any() and peers:
         tied = np.zeros(len(order), dtype=bool)
-        tied[1:], tied[:-1] = same, tied[:-1]
+        tied[1:] = same
         tied[:-1] |= same
         places = np.flatnonzero(tied)
         group = np.cumsum(np.concatenate([[True], ~same]))[places]
         rows = batch.table.take(pa.array(order[places])).select(list(dict.fromkeys(peers)))
         sortable = [name for name in rows.column_names if not pa.types.is_nested(rows[name].type)]
         names = [f"c{k}" for k in range(len(sortable))]
-        keyed = pa.table([pa.array(group), *(rows[name] for name in sortable)], names=["group", *names])
-        order[places] = order[places][ordered(keyed, ["group", *names])]
+        columns = [pa.array(group), *(rows[name] for name in sortable), pa.array(order[places])]
+        keyed = pa.table(columns, names=["group", *names, "row"])
+        order[places] = order[places][ordered(keyed, ["group", *names, "row"])]
     return order

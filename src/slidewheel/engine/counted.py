@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from slidewheel.engine.arena import Arena, Undo
+from slidewheel.engine.arena import Arena, Undo, distinct
 from slidewheel.engine.columns import Array
 from slidewheel.engine.periodic import Closed, Rows
 from slidewheel.windows.specs import Rows as RowsSpec
@@ -30,7 +30,7 @@ class Counted:
 
     def answers(self, codes: Array, positions: Array) -> list[Array]:
         """The states of the windows that end with these rows."""
-        self.arena.extend(np.unique(codes), np.iinfo(np.int64).max)
+        self.arena.extend(distinct(codes, self.arena.keys), np.iinfo(np.int64).max)
         starts = positions + 1 - self.spec.count
         lo = np.maximum(starts, self.arena.front[codes])
         return self.arena.answers(codes, lo, positions + 1, starts, np.zeros(len(codes), dtype=np.int64))

@@ -7,7 +7,7 @@ import numpy as np
 from slidewheel.algebra.extremes import max as largest
 from slidewheel.compiler.fixed import compiled
 from slidewheel.engine import slots as kernels
-from slidewheel.engine.arena import Arena, Undo
+from slidewheel.engine.arena import Arena, Undo, distinct
 from slidewheel.engine.columns import Array, column_of, read_only
 from slidewheel.engine.components import Component
 from slidewheel.engine.periodic import Rows
@@ -72,7 +72,7 @@ class Deltas:
         )
         known = np.array(sorted(arena.shifts))
         levels = levels[np.searchsorted(known, powers)]
-        arena.extend(np.unique(codes), np.iinfo(np.int64).max)
+        arena.extend(distinct(codes, arena.keys), np.iinfo(np.int64).max)
         return arena.answers(codes, lo, positions + 1, lo, levels)[1:]
 
     def trim(self, until: int) -> None:

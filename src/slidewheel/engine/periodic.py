@@ -27,6 +27,17 @@ class Closed:
     ends: Array
     states: list[Array]
 
+    def placed(self, places: Array) -> "Closed":
+        """The same windows, the k-th at places[k]."""
+
+        def moved(column: Array) -> Array:
+            found = np.empty_like(column)
+            found[places] = column
+            return found
+
+        keys, specs, starts, ends = (moved(column) for column in (self.keys, self.specs, self.starts, self.ends))
+        return Closed(keys, specs, starts, ends, [moved(column) for column in self.states])
+
 
 @dataclass
 class Rows:
@@ -124,7 +135,8 @@ class Periodic:
         if len(keys) == 0 or (firsts > lasts).all():
             return self.windows(keys[:0], keys[:0], keys[:0], keys[:0], keys[:0])
         arena.extend(keys, watermark)
-        return self.windows(*self._listed(keys, firsts, lasts))
+        places, *listed = self._listed(keys, firsts, lasts)
+        return self.windows(*listed).placed(places)
 
     def _earliest(self, keys: Array) -> int:
         arena = self.arena
@@ -133,7 +145,7 @@ class Periodic:
         return int(arena.ids[arena.base[keys] + (arena.front[keys] & arena.mask[keys])].min())
 
     def _listed(self, keys: Array, firsts: Array, lasts: Array) -> tuple[Array, ...]:
-        """Key, spec, index and entries of every window that holds rows, by end, key, spec."""
+        """The windows that hold rows, key after key: place by end, key and spec; then key, spec, index, entries."""
         arena = self.arena
         known = keys, self._lengths, self._everys, self._offsets, firsts, lasts, arena.ids, *arena.rings
         indices = np.maximum(lasts - firsts + 1, 0)
@@ -155,13 +167,12 @@ class Periodic:
             sizes = np.zeros(len(distinct) + 1, dtype=np.int64)
             np.add.at(sizes, buckets + 1, counts)
             places = np.cumsum(sizes)[:-1]
-        out = [np.empty(total, dtype=np.int64) for _ in range(5)]
+        out = [np.empty(total, dtype=np.int64) for _ in range(6)]
         self._run.list_windows(*known, counted, begins, buckets, places, *out)
         if not counted:
-            _, which, index, _, _ = out
+            _, _, which, index, _, _ = out
             ends = self._offsets[which] + self._lengths[which] + self._everys[which] * index
-            order = np.argsort(ends, kind="stable")
-            out = [array[order] for array in out]
+            out[0][np.argsort(ends, kind="stable")] = np.arange(total)
         return tuple(out)
 
     def windows(self, keys: Array, which: Array, index: Array, lo: Array, hi: Array) -> Closed:

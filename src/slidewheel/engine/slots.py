@@ -261,9 +261,9 @@ def count_windows(keys, lengths, everys, offsets, firsts, lasts, ids, base, mask
 
 def list_windows(
     keys, lengths, everys, offsets, firsts, lasts, ids, base, mask, front, end, counted, begins, buckets, places,
-    out_key, out_window, out_index, out_lo, out_hi
+    out_place, out_key, out_window, out_index, out_lo, out_hi
 ):  # fmt: skip
-    """Every window that holds rows: key after key; or, if counted, where places[bucket] says, which moves on."""
+    """Every window that holds rows, key after key; if counted, with its place among all by end, which moves on."""
     n = 0
     for k in range(len(keys)):
         key = np.uint64(keys[np.uint64(k)])
@@ -289,11 +289,29 @@ def list_windows(
                 n += 1
                 if counted:
                     bucket = np.uint64(buckets[np.uint64(begins[w] + i - firsts[w])])
-                    j = np.uint64(places[bucket])
+                    out_place[j] = places[bucket]
                     places[bucket] += 1
                 out_key[j], out_window[j], out_index[j] = keys[np.uint64(k)], w, i
                 out_lo[j], out_hi[j] = lo, hi
                 i += 1
+
+
+def follow(keys, times, before, after, ids, base, mask, front, end, lows, highs, out_lo, out_hi):
+    """As locate, for [time - before, time + after) where the times of each key rise. `lows` is -1 for all keys."""
+    for j in range(len(keys)):
+        key = np.uint64(keys[np.uint64(j)])
+        b, m, e = base[key], mask[key], end[key]
+        start, stop = times[np.uint64(j)] - before, times[np.uint64(j)] + after
+        lo, hi = lows[key], highs[key]
+        if lo < 0:
+            lo = _find(ids, b, m, front[key], e, start)
+            hi = _find(ids, b, m, lo, e, stop)
+        while lo < e and ids[np.uint64(b + (lo & m))] < start:
+            lo += 1
+        while hi < e and ids[np.uint64(b + (hi & m))] < stop:
+            hi += 1
+        lows[key], highs[key] = lo, hi
+        out_lo[np.uint64(j)], out_hi[np.uint64(j)] = lo, max(lo, hi)
 
 
 def locate(keys, starts, ends, ids, base, mask, front, end, out_lo, out_hi):
@@ -307,11 +325,12 @@ def locate(keys, starts, ends, ids, base, mask, front, end, out_lo, out_hi):
 
 
 def parts_of_windows(
-    keys, lo, hi, starts, levels, shifts, rows, capacity, by_position, ids, base, mask, parts, offsets
+    keys, lo, hi, starts, levels, shifts, rows, capacity, by_position, ids, base, mask, blocks, middles, parts, offsets
 ):
     """The states that each window is combined of, as indices into a table: at most three each.
 
-    levels[j] is -1 for windows that hold one slice at most. Returns the number of parts.
+    levels[j] is -1 for windows that hold one slice at most. `middles` remembers for each level and key where the block
+    after blocks[level, key] begins, as neighbours ask for the same. Returns the number of parts.
     """
     n = 0
     offsets[0] = 0
@@ -338,7 +357,12 @@ def parts_of_windows(
                 n += 1
                 while block + 1 < final:
                     edge = (block + 1) << shift
-                    middle = edge if by_position else _find(ids, b, m, first, last, edge)
+                    middle = edge
+                    if not by_position:
+                        if blocks[level, key] != block:
+                            blocks[level, key] = block
+                            middles[level, key] = _find(ids, b, m, first, last, edge)
+                        middle = middles[level, key]
                     block = middle >> shift if by_position else ids[np.uint64(b + (middle & m))] >> shift
                     if block == final:
                         break

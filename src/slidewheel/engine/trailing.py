@@ -2,12 +2,19 @@
 
 import numpy as np
 
-from slidewheel.engine.arena import Arena, Undo
+from slidewheel.engine.arena import Arena, Undo, distinct
 from slidewheel.engine.columns import Array
 from slidewheel.engine.periodic import Rows
 from slidewheel.windows.specs import Trailing
 
 States = list[Array]
+
+
+def _back(column: Array, order: Array) -> Array:
+    """In the order from before `order`."""
+    found = np.empty_like(column)
+    found[order] = column
+    return found
 
 
 class Trailed:
@@ -32,14 +39,17 @@ class Trailed:
 
     def answers(self, codes: Array, times: Array, frontier: int) -> dict[int, tuple[States, Array]]:
         """By the place of each spec: the states of the windows of these rows, and whether each holds a row."""
-        self.arena.extend(np.unique(codes), frontier)
+        self.arena.extend(distinct(codes, self.arena.keys), frontier)
+        by_key = self.arena.by_key(codes)  # neighbours in memory one after the other
+        codes, times = codes[by_key], times[by_key]
         found = {}
         for place, spec in self.specs:
             before, after = spec.reach
             starts = times - before
-            lo, hi = self.arena.locate(codes, starts, times + after)
+            lo, hi = self.arena.follow(codes, times, before, after)
             levels = np.full(len(codes), self.arena.shifts.index(self._shift(spec)))
-            found[place] = self.arena.answers(codes, lo, hi, starts, levels), lo < hi
+            states = [_back(column, by_key) for column in self.arena.answers(codes, lo, hi, starts, levels)]
+            found[place] = states, _back(lo < hi, by_key)
         return found
 
     def touched_by(self, codes: Array, times: Array, late_codes: Array, late_times: Array) -> Array:
