@@ -168,13 +168,13 @@ class Kernel:
     @contextlib.contextmanager
     def _compiling(self, driver: str, columns: tuple[Any, ...], rest: tuple[Any, ...]) -> Iterator[None]:
         """Say what is being compiled when it takes long, and translate the compiler's errors."""
-        kinds = tuple(str(c.dtype) for c in columns)
-        key = (driver, kinds, tuple(r is None for r in rest))
+        key = (driver, tuple([c.dtype for c in columns]), tuple([r is None for r in rest]))
         with contextlib.ExitStack() as stack:
             if key not in self._compiled:
                 stack.enter_context(self._lock)  # of two threads, one compiles and the other finds it done
             if key not in self._compiled:
-                timer = threading.Timer(PATIENCE, _say, [f"compiling {self.label} for {', '.join(kinds)} (once)"])
+                kinds = ", ".join(str(c.dtype) for c in columns)
+                timer = threading.Timer(PATIENCE, _say, [f"compiling {self.label} for {kinds} (once)"])
                 timer.daemon = True
                 timer.start()
                 stack.callback(timer.cancel)

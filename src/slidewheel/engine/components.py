@@ -68,6 +68,8 @@ class Component:
 
     def _bytes(self, move: Any, row: int, log: Array) -> None:
         """Moving states needs no knowledge of what is in them."""
+        if len(log) == 0:
+            return
         states = self.row(row)
         if self.dtype == object:
             move.py_func(states.reshape(-1, 1), log)

@@ -126,14 +126,18 @@ class Periodic:
     def close(self, before: int | None, watermark: int, ranks: Array) -> Closed:
         """The windows that end after `before`, up to the watermark; `ranks` is the order of keys."""
         arena = self.arena
-        keys = arena.live(watermark)
+        keys = np.empty(0, dtype=np.int64)
+        if before is None or any(
+            spec.first_end_after(before) <= spec.last_end_until(watermark) for _, spec in self.specs
+        ):
+            keys = arena.live(watermark)
+        if len(keys) == 0:
+            return Closed(keys, keys, keys, keys, [component.row(0)[:0] for component in arena.components])
         keys = keys[np.argsort(ranks[keys], kind="stable")]
         if before is None:
             before = self._earliest(keys)
         firsts = np.array([spec.first_end_after(before) for _, spec in self.specs], dtype=np.int64)
         lasts = np.array([spec.last_end_until(watermark) for _, spec in self.specs], dtype=np.int64)
-        if len(keys) == 0 or (firsts > lasts).all():
-            return self.windows(keys[:0], keys[:0], keys[:0], keys[:0], keys[:0])
         arena.extend(keys, watermark)
         places, *listed = self._listed(keys, firsts, lasts)
         return self.windows(*listed).placed(places)

@@ -36,6 +36,8 @@ class Windowed:
                 track.arena.add_component(binding.component(number))
         self.in_order = plan.in_order
         self.pending: Batch | None = None
+        self._nothing: pa.Table | None = None
+        """What comes out when no window closes; its types are known once."""
         self._undo: list[tuple[Any, Undo]] = []
         self._before: Batch | None = None
 
@@ -132,7 +134,14 @@ class Windowed:
 
     def table(self, closed: list[Closed]) -> pa.Table:
         """The rows of these windows."""
-        some = [c for c in closed if len(c.keys)] or closed[:1]
+        some = [c for c in closed if len(c.keys)]
+        if not some:
+            if self._nothing is None:
+                self._nothing = self._table(closed[:1])
+            return self._nothing
+        return self._table(some)
+
+    def _table(self, some: list[Closed]) -> pa.Table:
         keys, specs, starts, ends = (
             np.concatenate([getattr(c, n) for c in some]) for n in ("keys", "specs", "starts", "ends")
         )
