@@ -43,18 +43,12 @@ CHUNKS = 32
 @lru_cache(maxsize=64)
 def fingerprint(query: "Query") -> str:
     """What a snapshot has in common with the query that may read it."""
-    said: list[Any] = [
-        query.time,
-        query.keys,
-        [spec.to_dict() for spec in query.windows],
-        query.lateness,
-        query.late,
-        query.repair,
-    ]
+    said: list[Any] = [query.time, query.keys, [spec.to_dict() for spec in query.windows]]
+    said += [query.lateness, query.late, query.repair, query.final]
     for aggregate in query.aggregates:
         monoid = aggregate.monoid()
         said.append([aggregate.output, aggregate.columns, aggregate.name, *map(_text, own_functions(monoid).values())])
-        said.append([str(monoid.state), repr(monoid.identity)])
+        said.append([str(monoid.state), repr(monoid.identity), aggregate.parameters])
     return hashlib.sha256(repr(said).encode()).hexdigest()
 
 

@@ -8,6 +8,7 @@ from slidewheel.swag.time_blocks import CARD
 from slidewheel.times import format_duration
 from slidewheel.windows.plan import Group, Plan
 from slidewheel.windows.sharing import Part, parts_of
+from slidewheel.windows.slicing import cutty, pairs, panes
 from slidewheel.windows.specs import Delta, Punctuated, Rows, Session, Sliding, Spec, Trailing
 
 
@@ -106,6 +107,12 @@ def _group(group: Group, number: int, parts: list[Part], waiting: int) -> list[s
             if part.form is not None:
                 lines.append(f"  {_described(part):<40} by {part.form.CARD.name}, as asked for: {part.form.CARD.worst}")
         return lines
+    if len(group.specs) == 1:
+        [(_, spec)] = group.specs
+        counts = [len(cut(spec).edges) * spec.every // cut(spec).period for cut in (panes, pairs, cutty)]
+        lines[0] += (
+            f" (a slide by panes: {counts[0]}, by pairs: {counts[1]}, by Cutty, if rows came in order: {counts[2]})"
+        )
     for _, spec in group.specs:
         if single(group, spec):
             lines.append(f"  {spec.name:<16} reads 1 slice as it is: 0 combines")
