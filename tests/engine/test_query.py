@@ -275,7 +275,7 @@ def test_sketches(sketch, kind):
         "distinct",
         "bloom",
         "count_min",
-        pytest.param("top_k", marks=pytest.mark.xfail(reason="finish of top_k is handed lists, not numpy's")),
+        "top_k",
     ],
 )
 def test_sketches_of_texts(sketch):
@@ -383,7 +383,6 @@ class TestDecimals:
         assert one(sw.span("v"), self.COLUMN).to_pylist() == [Decimal("5.55"), Decimal("0.00")]
         assert one(sw.max_count("v"), self.COLUMN).to_pylist() == [1, 1]
 
-    @pytest.mark.xfail(reason="the type of a decimal sum is guessed from the answers of each step")
     def test_the_type_does_not_depend_on_the_values(self):
         stream = sw.query(time="t", windows=[sw.tumbling(10)], aggregates=[sw.sum("v"), sw.mean("v")]).stream()
         steps = [stream.push({"t": [t], "v": self.COLUMN[r : r + 1]}) for t, r in ((1, 0), (11, 1), (21, 4))]
@@ -392,12 +391,7 @@ class TestDecimals:
 
 @pytest.mark.parametrize(
     "aggregate",
-    [
-        pytest.param(
-            a, marks=pytest.mark.xfail(reason="codes of a dictionary-encoded column are made without decoding it")
-        )
-        for a in (sw.first("v"), sw.last("v"), sw.argmax("i", "v"), sw.argmin("i", "v"))
-    ],
+    [sw.first("v"), sw.last("v"), sw.argmax("i", "v"), sw.argmin("i", "v")],
     ids=lambda a: a.name,
 )
 @pytest.mark.parametrize("name", ["string", "decimal"])
@@ -407,19 +401,16 @@ def test_dictionary_encoded_values_that_are_handed_through(name, aggregate):
     assert one(aggregate, column.dictionary_encode(), **more).equals(one(aggregate, column, **more))
 
 
-@pytest.mark.xfail(reason="numbers in a dictionary are taken for no numbers")
 def test_sums_of_dictionary_encoded_numbers():
     assert one(sw.sum("v"), pa.array([1, 2, 2, None, 5]).dictionary_encode()).to_pylist() == [5, 5]
 
 
-@pytest.mark.xfail(reason="top_k gives times and booleans as the integers that they are inside")
 @pytest.mark.parametrize("name", ["date", "timestamp", "boolean"])
 def test_top_k_gives_values_in_their_type(name):
     got = one(sw.top_k("v", 2), TYPED[name]).type
     assert got.value_type.field("value").type == TYPED[name].type
 
 
-@pytest.mark.xfail(reason="objects of a date column are datetimes")
 def test_dates_are_dates_for_python_aggregates():
     assert one(sw.concat("v", sep=" "), pa.array(DAYS)).to_pylist() == [
         "2024-01-03 2024-01-01 2024-01-02 2024-01-05",
@@ -427,7 +418,6 @@ def test_dates_are_dates_for_python_aggregates():
     ]
 
 
-@pytest.mark.xfail(reason="whether a nested value goes by its code is decided differently in two places")
 def test_the_first_list():
     assert one(sw.first("v"), pa.array([[1], None, [2, 3], [], [4]])).to_pylist() == [[1], [4]]
 
@@ -481,10 +471,9 @@ FORMS = {
     "duckdb": as_duckdb,
 }
 ALL = [sw.sum("x"), sw.max("i"), sw.count("x"), sw.last("s"), sw.argmax("i", "s")]
-VIEWS = pytest.mark.xfail(reason="polars hands texts over as string_view, which Arrow can't look up")
 
 
-@pytest.mark.parametrize("form", [pytest.param(f, marks=VIEWS) if f == "polars" else f for f in FORMS])
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kind", ["sliding", "trailing"])
 def test_anything_that_is_a_table(kind, form):
     table = pa.table(trips(40))

@@ -193,25 +193,19 @@ EXACT = {
     "three that share": [sw.sliding("1h", every="5m"), sw.sliding("15m", every="5m"), sw.tumbling("1h")],
     "gaps beside none": [sw.sliding(3, every=10), sw.sliding(40, every=20)],
 }
-WRONG_PERIOD = "the period is the longest slide, not a multiple of all: answers of the others are rounded down"
-WRONG_BLOCKS = "block edges are taken to fall anywhere, but slices and blocks share a grid"
-OFF = {
-    "slides 1, 2, 3": (
-        [sw.sliding("6s", every="1s"), sw.sliding("10s", every="2s"), sw.sliding("13s", every="3s")],
-        WRONG_PERIOD,
-    ),
-    "slides 10, 15": ([sw.sliding(25, every=10), sw.sliding(33, every=15)], WRONG_PERIOD),
-    "slides 300, 200": ([sw.sliding(1000, every=300, offset=70), sw.sliding(700, every=200, offset=30)], WRONG_PERIOD),
-    "a short slice and a long one": ([sw.sliding(11, every=10)], WRONG_BLOCKS),
-    "powers of two that share": ([sw.sliding(4096, every=512), sw.sliding(3072, every=1024)], WRONG_BLOCKS),
+SHARED = {
+    "slides 1, 2, 3": [sw.sliding("6s", every="1s"), sw.sliding("10s", every="2s"), sw.sliding("13s", every="3s")],
+    "slides 10, 15": [sw.sliding(25, every=10), sw.sliding(33, every=15)],
+    "slides 300, 200": [sw.sliding(1000, every=300, offset=70), sw.sliding(700, every=200, offset=30)],
+    "a short slice and a long one": [sw.sliding(11, every=10)],
+    "powers of two that share": [sw.sliding(4096, every=512), sw.sliding(3072, every=1024)],
 }
 
 
 class TestCost:
     @pytest.mark.parametrize(
         "windows",
-        [pytest.param(w, id=name) for name, w in EXACT.items()]
-        + [pytest.param(w, id=name, marks=pytest.mark.xfail(reason=why)) for name, (w, why) in OFF.items()],
+        [pytest.param(w, id=name) for name, w in (EXACT | SHARED).items()],
     )
     def test_combines_are_as_many_as_predicted(self, windows):
         got, known = counted(windows)
@@ -227,7 +221,7 @@ class TestCost:
         got, known = counted([sw.sliding(length, every=every, offset=dice.randint(0, 99))], 3000)
         assert got == pytest.approx(known.combines, rel=0.03)
 
-    @pytest.mark.parametrize("windows", [w for w, _ in OFF.values()], ids=list(OFF))
+    @pytest.mark.parametrize("windows", SHARED.values(), ids=list(SHARED))
     def test_batches_do_not_change_the_count(self, windows):
         """Every prefix and suffix is made once; none is made for slices that are gone when their block is complete."""
         at_once, in_batches = counted(windows, 1000, pushes=1)[0], counted(windows, 1000, pushes=37)[0]

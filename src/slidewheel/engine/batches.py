@@ -15,6 +15,15 @@ from slidewheel.engine.keys import ordered
 from slidewheel.errors import InvalidArgument, InvalidTime
 from slidewheel.times import instants
 
+PLAIN_LAYOUT = {
+    pa.string_view(): pa.large_string(),
+    pa.binary_view(): pa.large_binary(),
+    pa.dictionary(pa.uint32(), pa.string_view()): pa.large_string(),
+    pa.dictionary(pa.int32(), pa.string_view()): pa.large_string(),
+    pa.dictionary(pa.uint8(), pa.string_view()): pa.large_string(),
+    pa.dictionary(pa.uint16(), pa.string_view()): pa.large_string(),
+}
+
 
 @dataclass
 class Batch:
@@ -52,6 +61,19 @@ def join(batches: Sequence[Batch]) -> Batch:
 
 def read_table(data: Any) -> pa.Table:
     """Anything with Arrow's interface, or a dict of columns."""
+    return _without_views(_read_table(data))
+
+
+def _without_views(table: pa.Table) -> pa.Table:
+    """Texts and bytes in the layout that all of Arrow's functions take."""
+    for place, field in enumerate(table.schema):
+        kind = PLAIN_LAYOUT.get(field.type)
+        if kind is not None:
+            table = table.set_column(place, field.with_type(kind), table.column(place).cast(kind))
+    return table
+
+
+def _read_table(data: Any) -> pa.Table:
     if isinstance(data, pa.Table):
         return data
     if isinstance(data, pa.RecordBatch):

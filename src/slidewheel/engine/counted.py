@@ -28,6 +28,13 @@ class Counted:
             self._new = rows.codes, rows.times, ~placed
         return undo
 
+    def saved(self) -> tuple[()]:
+        """Nothing but the rows of a step, which must not outlive one that fails."""
+        return ()
+
+    def restore(self, saved: tuple[()]) -> None:
+        self._new = None
+
     def answers(self, codes: Array, positions: Array) -> list[Array]:
         """The states of the windows that end with these rows."""
         self.arena.extend(distinct(codes, self.arena.keys), np.iinfo(np.int64).max)

@@ -1,6 +1,7 @@
 """From an Arrow table to what components take, and from states back to Arrow columns."""
 
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,18 @@ from slidewheel.windows.sharing import Part, part_of, parts_of
 
 LIST_OF_INPUT = ("collect", "collect_distinct")
 BY_CODE = ("first", "last")
+DECIMAL_DIGITS = {"sum": 0, "span": 0, "mean": 4}
+"""Digits behind the point that an aggregate of decimals has more than its column, as in Spark."""
+
+
+def _inner(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def decoded(column: pa.ChunkedArray) -> pa.Array:
+    """One array of plain values."""
+    found = whole(column)
+    return found.dictionary_decode() if pa.types.is_dictionary(found.type) else found
 
 
 def kind_of(kind: pa.DataType) -> str:
@@ -53,7 +66,7 @@ class Binding:
         self.types = [self._type(k) for k in range(len(self.aggregates))]
 
     def _kinds(self, aggregate: Aggregate) -> tuple[str, ...]:
-        types = [self.schema.field(name).type for name in aggregate.columns if name is not None]
+        types = [_inner(self.schema.field(name).type) for name in aggregate.columns if name is not None]
         kinds = tuple(kind_of(kind) for kind in types)
         if aggregate.arithmetic and not (
             kinds[0] == "f" or pa.types.is_integer(types[0]) or pa.types.is_decimal(types[0])
@@ -108,7 +121,7 @@ class Binding:
 
         def column(name: str) -> Column:
             if name not in columns:
-                columns[name] = column_of(table[name])
+                columns[name] = column_of(decoded(table[name]))
             return columns[name]
 
         inputs: list[Inputs] = []
@@ -124,21 +137,34 @@ class Binding:
             data = []
             for position, name in enumerate(part.columns):
                 if self.by_code(aggregate, position):
-                    data.append(read_only(self.codes(name).encode(whole(table[name]))))
+                    data.append(read_only(self.codes(name).encode(decoded(table[name]))))
                 elif part.compiled:
                     data.append(column(name).data)
                 else:
-                    data.append(_objects(column(name), aggregate))
+                    data.append(_objects(decoded(table[name]), column(name), aggregate))
             inputs.append((tuple(data), valid))
         for names in self.held:
             inputs.append(((read_only(times),), self._valid(table, names)))
         return inputs
 
+    def try_out(self, table: pa.Table, times: Array) -> None:
+        """Lift rows that are to wait, where that may fail: not when they are due, and the batch long gone."""
+        doubtful = [n for n, part in enumerate(self.parts) if not part.aggregate.built_in or not part.compiled]
+        if not doubtful or not len(times):
+            return
+        inputs = self.read(table, times)
+        for number in doubtful:
+            component = self.component(number, len(times))
+            component.add(*inputs[number], ~np.arange(len(times)))
+
     def by_code(self, aggregate: Aggregate, position: int) -> bool:
         """Whether states hold codes of this column of the aggregate instead of its values."""
         if aggregate.positional:
             return position == 1
-        return aggregate.name in BY_CODE and kind_of(self.schema.field(aggregate.columns[0]).type) == "O"
+        if aggregate.name not in BY_CODE:
+            return False
+        kind = _inner(self.schema.field(aggregate.columns[0]).type)
+        return kind_of(kind) == "O" and not pa.types.is_nested(kind)
 
     def codes(self, name: str) -> Codes:
         if name not in self.coded:
@@ -153,7 +179,7 @@ class Binding:
         """The Arrow type of an aggregate's answers; None where only the answers tell."""
         aggregate, use = self.aggregates[number], self.uses[number]
         types = [self.schema.field(name).type for name in aggregate.columns if name is not None]
-        types = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in types]
+        types = [_inner(kind) for kind in types]
         if aggregate.positional:
             return types[1]
         if use.monoid.result == "like0":
@@ -164,6 +190,8 @@ class Binding:
             return pa.string()
         if aggregate.name in LIST_OF_INPUT:
             return pa.list_(types[0])
+        if types and pa.types.is_decimal(types[0]) and aggregate.name in DECIMAL_DIGITS:
+            return pa.decimal128(38, min(types[0].scale + DECIMAL_DIGITS[aggregate.name], 37))
         return {"i8": pa.int64(), "f8": pa.float64()}.get(use.monoid.result)
 
     def answers(self, states: list[Array], filled: Array | None = None) -> list[pa.Array]:
@@ -188,7 +216,7 @@ class Binding:
             codes = np.where(ok, values, 0).astype(np.int64)
             known = self.codes(aggregate.columns[-1] or "").values()
             return known.take(pa.array(codes, mask=~ok))
-        if aggregate.finish is not None:
+        if aggregate.finish is not None and values.dtype != object:
             finished = aggregate.finish(values)
             values = np.empty(len(finished), dtype=object)
             values[:] = list(finished)
@@ -222,16 +250,19 @@ def whole(column: pa.ChunkedArray) -> pa.Array:
     return joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks or [pa.array([], column.type)])
 
 
-def _objects(column: Column, aggregate: Aggregate) -> Array:
+def _objects(given: pa.Array, column: Column, aggregate: Aggregate) -> Array:
     """Python values, as users of object states expect them; times that are only handed through stay integers."""
     through = aggregate.name in LIST_OF_INPUT and aggregate.built_in and column.dtype.kind in "mM"
     values = np.empty(len(column), dtype=object)
-    values[:] = column.values(plain=through)
+    values[:] = given.to_pylist() if pa.types.is_date(given.type) and not through else column.values(plain=through)
     return values
 
 
 def _from_objects(values: Array, ok: Array, kind: pa.DataType | None) -> pa.Array:
     listed = [_storable(value) if present else None for value, present in zip(values, ok.tolist(), strict=True)]
+    if kind is not None and pa.types.is_decimal(kind):
+        smallest = Decimal(1).scaleb(-kind.scale)
+        listed = [None if value is None else Decimal(value).quantize(smallest, ROUND_HALF_UP) for value in listed]
     return pa.array(listed, kind)
 
 

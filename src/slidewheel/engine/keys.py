@@ -116,6 +116,8 @@ def codes_for(kind: pa.DataType) -> Codes:
         return codes_for(kind.value_type)
     if pa.types.is_nested(kind) or pa.types.is_null(kind):
         raise Unsupported(f"a column of {kind} can't be a key: take one of its fields, or write it as text")
+    if pa.types.is_interval(kind):
+        raise Unsupported(f"a column of {kind} can't be a key: write it as text")
     fixed = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
     return Numbers(kind) if fixed or pa.types.is_temporal(kind) else Values(kind)
 
@@ -128,7 +130,7 @@ def _to_bits(column: pa.Array) -> Array:
     """64-bit integers that are equal where the values are: -0.0 is 0.0, and there is one NaN."""
     kind = column.type
     if pa.types.is_floating(kind):
-        numbers = column.fill_null(0.0).to_numpy(zero_copy_only=False).astype(np.float64) + 0.0
+        numbers = column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False).astype(np.float64) + 0.0
         numbers[np.isnan(numbers)] = np.nan
         return np.asarray(numbers.view(np.int64))
     if pa.types.is_boolean(kind):

@@ -99,6 +99,7 @@ class PerRow:
         return late, np.stack([every] * len(self.tracks)), every if self.repairs else ~every
 
     def merge(self, batch: Batch, late: Batch, counted: Array) -> None:
+        self.binding.try_out(batch.table, batch.times)
         self.pending = batch if self.pending is None else join([self.pending, batch])
         self._add(late.take(in_time_order(late, self.keys.ranks(), self.plan.peers)), late=True)
 

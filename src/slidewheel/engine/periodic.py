@@ -107,10 +107,12 @@ class Periodic:
         return undo
 
     def _slices(self, times: Array) -> Array:
-        if not self.slicing.regular:
-            return self.slicing.starts(times)
         out = np.empty(len(times), dtype=np.int64)
-        self._run.regular_starts(times, self.slicing.period, self.slicing.edges[0], out)
+        if self.slicing.regular:
+            self._run.regular_starts(times, self.slicing.period, self.slicing.edges[0], out)
+        else:
+            edges = np.array([*self.slicing.edges, self.slicing.edges[0] + self.slicing.period], dtype=np.int64)
+            self._run.irregular_starts(times, self.slicing.period, edges, out)
         return out
 
     def _order(self, ids: Array) -> Array:

@@ -45,6 +45,7 @@ class Punctuated:
 
     def restore(self, saved: tuple[Array, Array]) -> None:
         self.numbers, self.last_end = saved
+        self._new = None
 
     def flags(self, table: Any) -> Array:
         column = whole(table[self.spec.column])

@@ -16,7 +16,7 @@ from slidewheel.errors import InvalidArgument, Unsupported
 from slidewheel.times import DurationLike, duration
 from slidewheel.windows.explain import explain
 from slidewheel.windows.plan import Plan
-from slidewheel.windows.specs import Sliding, Spec, Trailing
+from slidewheel.windows.specs import Delta, Punctuated, Sliding, Spec, Trailing
 
 LATE = ("drop", "keep", "update")
 
@@ -85,6 +85,29 @@ class Query:
     def check(self, schema: pa.Schema) -> None:
         """Raise unless a table of this schema has all that is read."""
         check_columns(schema, self.columns)
+        for spec in self.windows:
+            _check_column(spec, schema)
+        if self.plan.gives_rows:
+            outputs = [f"{a.output}_{spec.name}" for spec in self.windows for a in self.aggregates]
+            check_columns(schema, {name: "a query that gives rows back" for name in schema.names})
+            for name in outputs:
+                if name in schema.names:
+                    raise InvalidArgument(
+                        f"the input has a column {name!r} already: rename it, or the aggregate with .alias()"
+                    )
+
+
+def _check_column(spec: Spec, schema: pa.Schema) -> None:
+    """That the column which decides about windows is of a type that can."""
+    for name in spec.columns:
+        kind = schema.field(name).type
+        if isinstance(spec, Punctuated) and not (pa.types.is_boolean(kind) or pa.types.is_null(kind)):
+            raise Unsupported(
+                f"the window {spec.name} ends where {name!r} is true, but that column is {kind}, not bool"
+            )
+        number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        if isinstance(spec, Delta) and not number:
+            raise Unsupported(f"the window {spec.name} needs numbers, but {name!r} is {kind}; cast it first")
 
 
 def query(
@@ -121,7 +144,11 @@ def query(
     specs = _listed("windows", windows, Spec)
     found = _listed("aggregates", aggregates, (Aggregate, AggregateType))
     made = tuple(a() if isinstance(a, AggregateType) else a for a in found)
-    names = (keys,) if isinstance(keys, str) else tuple(keys)
+    if isinstance(keys, str):
+        keys = (keys,)
+    if not isinstance(keys, Sequence):
+        raise InvalidArgument(f"keys= takes a list of column names, not {keys!r}")
+    names = tuple(keys)
     for name in (time, *names):
         if not isinstance(name, str):
             raise InvalidArgument(f"time= and keys= are column names, not {name!r}")

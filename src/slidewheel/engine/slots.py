@@ -52,6 +52,25 @@ def regular_starts(times, period, edge, out):
         out[np.uint64(i)] = start
 
 
+def irregular_starts(times, period, edges, out):
+    """The start of the slice of each time; `edges` are those of one period, and the first one of the next."""
+    start = end = 0
+    for i in range(len(times)):
+        t = times[np.uint64(i)]
+        if t < start or t >= end:
+            turn = (t - edges[0]) // period
+            within = t - turn * period
+            lo, hi = 0, len(edges) - 1
+            while hi - lo > 1:
+                middle = (lo + hi) >> 1
+                if edges[np.uint64(middle)] <= within:
+                    lo = middle
+                else:
+                    hi = middle
+            start, end = turn * period + edges[np.uint64(lo)], turn * period + edges[np.uint64(lo + 1)]
+        out[np.uint64(i)] = start
+
+
 def touched_keys(codes, span, counts, keys, base, mask, front, end, listed):
     """The keys of these rows into `keys`; how many slots their new rings need, and how many keys there are.
 

@@ -25,7 +25,7 @@ from slidewheel.times import InstantLike, instant
 if TYPE_CHECKING:
     from slidewheel.engine.query import Query
 
-AT_ONCE = 1 << 20
+AT_ONCE = 1 << 18
 """Rows of a table that `run` takes in one step."""
 FAR = np.iinfo(np.int64).max // 4
 """Times beyond this would overflow when windows are added to them: 73,000 years from 1970."""
@@ -93,26 +93,35 @@ class Stream:
         A batch that can't be taken in raises, and leaves the stream as it was.
         """
         self._still_open()
-        return self._step(self._read(batch), closing=True)
+        fresh = self._engine is None
+        try:
+            return self._step(self._read(batch), lateness=self.query.lateness)
+        except BaseException:
+            if fresh:  # its types do not bind the next one
+                self._engine = self._schema = None
+            raise
 
     def advance_to(self, time: InstantLike) -> pa.Table:
         """Raise the watermark to this time, as if no earlier row could come; give out the windows that this closes."""
         self._still_open()
-        moment = instant(time)
+        moment = min(max(instant(time), -FAR), FAR)
         if self._engine is None:
             self._watermark = moment if self._watermark is None else max(moment, self._watermark)
             return pa.table({})
-        return self._step(self._nothing(), closing=True, at_least=moment)
+        return self._step(self._nothing(), at_least=moment)
 
     def finish(self) -> pa.Table:
         """Close all windows that are open; nothing can be pushed afterwards."""
         self._still_open()
-        result = pa.table({}) if self._engine is None else self._step(self._nothing(), closing=True, final=True)
+        result = pa.table({}) if self._engine is None else self._step(self._nothing(), final=True)
+        self._end()
+        return result
+
+    def _end(self) -> None:
         if self._engine is not None:
             left = [track.unfinished() for track in self._engine.tracks if hasattr(track, "unfinished")]
             self._count(unfinished=max(left, default=0))
         self._finished = True
-        return result
 
     def snapshot(self) -> bytes:
         """The whole state, compact and checksummed; `Stream.restore` goes on from it.
@@ -155,10 +164,17 @@ class Stream:
         """The answers for a finite table; what `Query.run` calls."""
         whole = read_table(table)
         if whole.num_rows <= AT_ONCE:
-            return self._step(self._read(whole), closing=True, final=True)
-        for first in range(0, whole.num_rows, AT_ONCE):
-            self._step(self._read(whole.slice(first, AT_ONCE)), closing=False)
-        return self.finish()
+            result = self._step(self._read(whole), final=True)
+            self._end()
+            return result
+        pieces = [self._read(whole.slice(first, AT_ONCE)) for first in range(0, whole.num_rows, AT_ONCE)]
+        # What no later piece can reach closes as we go: state stays small where rows are about in order.
+        reached, least = [], FAR
+        for _, _, times in reversed(pieces):
+            reached.append(least - 1)
+            least = min(least, int(times.min(initial=FAR)))
+        found = [self._step(piece, at_least=until) for piece, until in zip(pieces, reversed(reached), strict=True)]
+        return pa.concat_tables([*found, self.finish()])
 
     def _still_open(self) -> None:
         if self._finished:
@@ -171,9 +187,12 @@ class Stream:
         rows, without, times = read_times(table, self.query.time)
         if len(times) and (int(times.min()) < -FAR or int(times.max()) > FAR):
             raise InvalidArgument(f"the column {self.query.time!r} holds times more than 70,000 years away from 1970")
-        if self._engine is None:
+        if self._engine is None and not (
+            len(times) == 0 and pa.types.is_null(table.schema.field(self.query.time).type)
+        ):
             self._start(table.schema)
-        self._like_before(table.slice(0, 0))
+        if self._engine is not None:
+            self._like_before(table.slice(0, 0))
         return rows, without, times
 
     def _like_before(self, table: pa.Table) -> pa.Table:
@@ -187,6 +206,10 @@ class Stream:
         table = table.select(self._schema.names)
         if table.schema.equals(self._schema):
             return table
+        for field in self._schema:
+            given = table.schema.field(field.name).type
+            if not _alike(given, field.type):
+                raise InvalidArgument(f"the column {field.name!r} is {given}, but was {field.type} in the first batch")
         try:
             return table.cast(self._schema)
         except (pa.ArrowException, ValueError) as error:
@@ -215,28 +238,40 @@ class Stream:
     def _step(
         self,
         read: tuple[pa.Table, pa.Table, Array],
-        closing: bool,
+        lateness: int | None = None,
         at_least: int | None = None,
         final: bool = False,
     ) -> pa.Table:
-        """Merge rows, raise the watermark, close windows; or leave everything as it was."""
+        """Merge rows, raise the watermark, close windows; or leave everything as it was.
+
+        The watermark rises to the newest row's time less the lateness, if one is given, and to `at_least`.
+        """
         before = self._watermark, self._latest, self._late
+        if self._engine is None:  # rows without a time, and of no known type
+            self._count(null_times=len(read[1]), without_time=read[1])
+            return pa.table({})
         with _uninterrupted():
             self._engine.begin()
             try:
-                result = self._merge_and_close(*read, closing, at_least, final)
+                result = self._merge_and_close(*read, lateness, at_least, final)
             except BaseException:
                 self._watermark, self._latest, self._late = before
                 self._engine.undo()
                 raise
             self._engine.commit()
-            if closing and self._watermark is not None:
+            if self._watermark is not None:
                 self._engine.trim(self._watermark - self.query.repair)
                 forget_idle(self._engine)
         return result
 
     def _merge_and_close(
-        self, table: pa.Table, without: pa.Table, times: Array, closing: bool, at_least: int | None, final: bool
+        self,
+        table: pa.Table,
+        without: pa.Table,
+        times: Array,
+        lateness: int | None,
+        at_least: int | None,
+        final: bool,
     ) -> pa.Table:
         engine, query, watermark = self._engine, self.query, self._watermark
         given, table = table, self._like_before(table)
@@ -262,13 +297,11 @@ class Stream:
         if len(times):
             newest = int(times.max())
             self._latest = newest if self._latest is None else max(newest, self._latest)
-            if closing:
-                reached = newest - query.lateness
+            if lateness is not None:
+                reached = newest - lateness
                 self._watermark = reached if watermark is None else max(reached, watermark)
         if at_least is not None:
             self._watermark = at_least if self._watermark is None else max(at_least, self._watermark)
-        if not closing:
-            return pa.table({})
         mended_windows = [] if len(again) == 0 else engine.repaired(again, watermark, query.repair)
         self._count(updates=sum(len(c.keys) for c in mended_windows))
         closed = engine.close(watermark, None if final else self._watermark, self._latest)
@@ -286,6 +319,17 @@ class Stream:
                     else pa.concat_tables([tables[name], table], promote_options="default")
                 )
         self._late = Late(**numbers, **tables)
+
+
+def _alike(given: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether values of one type can be taken for those of another without reading texts as numbers."""
+    if pa.types.is_dictionary(given):
+        return _alike(given.value_type, wanted)
+    if pa.types.is_dictionary(wanted):
+        return _alike(given, wanted.value_type)
+    texts = [pa.types.is_string(kind) or pa.types.is_large_string(kind) for kind in (given, wanted)]
+    timely = [pa.types.is_timestamp(kind) or pa.types.is_date(kind) for kind in (given, wanted)]
+    return bool(pa.types.is_null(given) or (texts[0] == texts[1] and timely[0] == timely[1]))
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:

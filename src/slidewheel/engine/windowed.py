@@ -70,6 +70,7 @@ class Windowed:
     def merge(self, batch: Batch, late: Batch, counted: Array) -> None:
         """Rows on time, and late ones with the tracks in which they still count."""
         if self.in_order:
+            self.binding.try_out(batch.table, batch.times)
             self.pending = batch if self.pending is None else join([self.pending, batch])
             late, counted = self._late_in_order(late, counted)
         self._add(batch, [track for track in self.tracks if not self._ordered(track)])

@@ -1,7 +1,10 @@
 """The plan of a query as text, with what it costs: combines counted in advance, and states kept."""
 
+import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.swag.time_blocks import CARD
@@ -37,21 +40,36 @@ class Cost:
 
 
 def cost(group: Group) -> Cost:
-    """From the edges alone: which blocks the windows of one period touch, on average over all of them."""
+    """From the edges alone: which slices begin a block, averaged over all ways in which periods and blocks can meet."""
     slicing = group.slicing
-    period = max([slicing.period, *(spec.every for _, spec in group.specs)])
-    per_period = len(slicing.edges) * period // slicing.period
+    period = math.lcm(slicing.period, *(spec.every for _, spec in group.specs))
+    edges = [edge + turn * slicing.period for turn in range(period // slicing.period) for edge in slicing.edges]
     lengths = {_block(spec) for _, spec in group.specs if not single(group, spec)}
-    extending = sum(2 * (per_period - min(per_period, period / length)) for length in lengths)
+    begun = {length: [0.0, *accumulate(_begins(edges, period, length))] for length in lengths}
+    extending = sum(2 * (len(edges) - sums[-1]) for sums in begun.values())
     answers, answering = 0, 0.0
     for _, spec in group.specs:
         count = period // spec.every
         answers += count
         if not single(group, spec):
-            # A part more for every block that begins between the first slice and the last one.
-            answering += sum((spec.range - _last_slice(group, spec, k)) / _block(spec) for k in range(count))
+            # A part more for every slice behind the first one that begins a block.
+            known = edges, period, begun[_block(spec)]
+            answering += sum(_until(spec.end(k), *known) - _until(spec.start(k) + 1, *known) for k in range(count))
     held = max(slicing.inside(spec.range) for _, spec in group.specs)
-    return Cost(period, per_period, answers, extending, answering, held, 1 + 2 * len(lengths))
+    return Cost(period, len(edges), answers, extending, answering, held, 1 + 2 * len(lengths))
+
+
+def _until(time: int, edges: list[int], period: int, sums: list[float]) -> float:
+    """How many of the slices that start before this time begin a block."""
+    turn, rest = divmod(time, period)
+    return turn * sums[-1] + sums[bisect_left(edges, rest)]
+
+
+def _begins(edges: list[int], period: int, block: int) -> list[float]:
+    """For each slice how often it is the first of its block, which starts behind the start of the slice before."""
+    grid = math.gcd(period, block)
+    before = [edges[-1] - period, *edges[:-1]]
+    return [min(1.0, (a % grid + b - a) // grid * grid / block) for a, b in zip(before, edges, strict=True)]
 
 
 def single(group: Group, spec: Sliding) -> bool:
@@ -61,14 +79,6 @@ def single(group: Group, spec: Sliding) -> bool:
 
 def _block(spec: Sliding) -> int:
     return 1 << (spec.range.bit_length() - 1)
-
-
-def _last_slice(group: Group, spec: Sliding, index: int) -> int:
-    """The length of the last slice of the window of this index."""
-    slicing = group.slicing
-    end = spec.end(index) % slicing.period
-    before = [edge for edge in slicing.edges if edge < end]
-    return end - before[-1] if before else end + slicing.period - slicing.edges[-1]
 
 
 def explain(plan: Plan, time: str, keys: Sequence[str], lateness: int, late: str, repair: int) -> str:
@@ -98,7 +108,7 @@ def explain(plan: Plan, time: str, keys: Sequence[str], lateness: int, late: str
 
 
 def _group(group: Group, number: int, parts: list[Part], waiting: int) -> list[str]:
-    known, slicing = cost(group), group.slicing
+    slicing = group.slicing
     edges = f"{len(slicing.edges)} edges" if len(slicing.edges) > 1 else "1 edge"
     lines = [f"slices {number + 1}: {edges} every {format_duration(slicing.period)}"]
     if any(part.form is not None for part in parts):
@@ -107,6 +117,7 @@ def _group(group: Group, number: int, parts: list[Part], waiting: int) -> list[s
             if part.form is not None:
                 lines.append(f"  {_described(part):<40} by {part.form.CARD.name}, as asked for: {part.form.CARD.worst}")
         return lines
+    known = cost(group)
     if len(group.specs) == 1:
         [(_, spec)] = group.specs
         counts = [len(cut(spec).edges) * spec.every // cut(spec).period for cut in (panes, pairs, cutty)]
@@ -147,7 +158,7 @@ def _said(spec: Spec) -> str:
         case Session():
             return f"session: rows within {format_duration(spec.gap)} of each other"
         case Rows():
-            every = f", at every {spec.every}th row" if spec.every > 1 else ", at every row"
+            every = f", after every {spec.every} rows" if spec.every > 1 else ", at every row"
             return f"rows: the last {spec.count}{every}"
         case Punctuated():
             return f"punctuated: up to each row whose {spec.column} is true"
@@ -189,4 +200,4 @@ def _described(part: Part) -> str:
 
 def _why_ordered(plan: Plan) -> str:
     names = [aggregate.output for aggregate in plan.aggregates if not aggregate.commutative]
-    return f"{', '.join(names)} depend on it" if names else "the windows count rows"
+    return f"it decides {', '.join(names)}" if names else "the windows count rows"

@@ -97,9 +97,10 @@ def _shortest(period: int, edges: list[int]) -> Slicing:
 
 
 def edges_of_union(windows: Sequence[Sliding]) -> int:
-    """No fewer than the edges that `union` would have, without making them."""
+    """The edges that `union` would have; no fewer where there are too many to make them."""
     period = math.lcm(*(w.every for w in windows))
-    return sum(period // w.every * len(_edges(w)) for w in windows)
+    most = sum(period // w.every * len(_edges(w)) for w in windows)
+    return most if most > 16 * MOST_EDGES else len(union(windows).edges)
 
 
 def shared(windows: Sequence[Sliding], most: int = MOST_EDGES) -> list[list[int]]:

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from slidewheel.errors import InvalidArgument
+from slidewheel.errors import InvalidArgument, InvalidTime
 from slidewheel.times import DurationLike, duration, format_duration
 
 Closed = Literal["right", "left", "both", "neither"]
 CLOSED = ("right", "left", "both", "neither")
+LONGEST = 2**60
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def sliding(range: DurationLike, every: DurationLike, *, offset: DurationLike = 
     >>> sw.sliding("1h", every="5m").name
     '1h/5m'
     """
-    length, slide = duration(range), duration(every)
+    length, slide = _length(range), _length(every)
     shift = _offset(offset) % slide
     return Sliding(_name(name, f"{format_duration(length)}/{format_duration(slide)}"), length, slide, shift)
 
@@ -136,7 +137,7 @@ def tumbling(range: DurationLike, *, offset: DurationLike = 0, name: str | None 
     >>> sw.tumbling("1d").name
     '1d'
     """
-    length = duration(range)
+    length = _length(range)
     return Sliding(_name(name, format_duration(length)), length, length, _offset(offset) % length)
 
 
@@ -151,7 +152,7 @@ def trailing(range: DurationLike, closed: Closed = "right", *, name: str | None 
     """
     if closed not in CLOSED:
         raise InvalidArgument(f"closed must be one of {', '.join(CLOSED)}, not {closed!r}")
-    length = duration(range)
+    length = _length(range)
     return Trailing(_name(name, format_duration(length)), length, closed)
 
 
@@ -162,7 +163,7 @@ def session(gap: DurationLike, *, name: str | None = None) -> Session:
     >>> sw.session("30m").name
     'session_30m'
     """
-    length = duration(gap)
+    length = _length(gap)
     return Session(_name(name, f"session_{format_duration(length)}"), length)
 
 
@@ -214,6 +215,14 @@ def from_dict(data: dict[str, Any]) -> Spec:
         return kind(**fields)
     except TypeError as error:
         raise InvalidArgument(f"a window of kind {data['kind']!r} can't be read: {error}") from None
+
+
+def _length(given: DurationLike) -> int:
+    """A duration that can be added to any time without leaving 64 bits."""
+    length = duration(given)
+    if length > LONGEST:
+        raise InvalidTime(f"{given!r} is longer than any window can be: 36,000 years")
+    return length
 
 
 def _name(given: str | None, derived: str) -> str:
