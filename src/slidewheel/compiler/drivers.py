@@ -78,6 +78,7 @@ def replay_ranges(columns, ranges, out, states, links, mask):
 
 def finals(
     table,
+    width,
     keys,
     offsets,
     order,
@@ -121,7 +122,7 @@ def finals(
                 v = identity()
                 slot = base[key] + (position & mask[key])
                 if position < last and ids[np.uint64(slot)] == at * length + edge:
-                    v = load(table, slot)
+                    v = load(table, slot * width)
                     position += 1
                 registers = insert(states, links, slots, registers, ranges, v)
                 at += 1
@@ -143,36 +144,35 @@ def varying_blocks(columns, valid, frame, lo, hi, first, least, out, ok, suffixe
     return vary(columns, valid, frame, lo, hi, first, least, out, ok, suffixes)
 
 
-def add(columns, valid, slots, table):
+def add(columns, valid, slots, table, width):
     """Add each row to the entry in its slot; ~slot is an entry that begins with this row."""
     for i in range(len(slots)):
         slot = slots[np.uint64(i)]
         if slot < 0:
-            store(table, ~slot, item(columns, valid, i))
+            store(table, ~slot * width, item(columns, valid, i))
         else:
-            store(table, slot, combine(load(table, slot), item(columns, valid, i)))
+            store(table, slot * width, combine(load(table, slot * width), item(columns, valid, i)))
 
 
-def absorb_rows(columns, valid, slots, table):
+def absorb_rows(columns, valid, slots, table, width):
     """The same for states that are arrays, in place."""
     for i in range(len(slots)):
         slot = slots[np.uint64(i)]
         if slot < 0:
-            store(table, ~slot, item(columns, valid, i))
+            store(table, ~slot * width, item(columns, valid, i))
         elif valid is None:  # two ifs, as the compiler drops the one that the type of valid decides  # noqa: SIM114
-            absorb(load(table, slot), columns[0][np.uint64(i)])
+            absorb(load(table, slot * width), columns[0][np.uint64(i)])
         elif valid[np.uint64(i)]:
-            absorb(load(table, slot), columns[0][np.uint64(i)])
+            absorb(load(table, slot * width), columns[0][np.uint64(i)])
 
 
-def extend(table, prefix_row, suffix_row, ids, shift, keys, base, mask, front, first, last, settled, complete):
+def extend(table, width, prefix, suffix, ids, shift, keys, base, mask, front, first, last, settled, complete):
     """Prefixes first .. last - 1 and suffixes settled .. complete - 1 of each of these keys."""
     for k in range(len(keys)):
-        key = np.uint64(keys[np.uint64(k)])
-        prefixes(
-            table, prefix_row, ids, shift, base[key], mask[key], front[key], first[np.uint64(k)], last[np.uint64(k)]
-        )
-        suffixes(table, suffix_row, ids, shift, base[key], mask[key], settled[np.uint64(k)], complete[np.uint64(k)])
+        key, j = np.uint64(keys[np.uint64(k)]), np.uint64(k)
+        b, m = base[key], mask[key]
+        prefixes(table, width, prefix, ids, shift, b, m, front[key], first[j], last[j])
+        suffixes(table, width, suffix, ids, shift, b, m, settled[j], complete[j])
 
 
 def answers(table, parts, offsets, out):

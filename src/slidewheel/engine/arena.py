@@ -10,7 +10,7 @@ import numpy as np
 from slidewheel.compiler.fixed import compiled
 from slidewheel.engine import slots as kernels
 from slidewheel.engine.columns import Array
-from slidewheel.engine.components import Component
+from slidewheel.engine.components import Component, lengthened
 from slidewheel.engine.threads import in_parallel
 
 ENOUGH_FOR_TWO = 1 << 17
@@ -18,7 +18,7 @@ ENOUGH_FOR_TWO = 1 << 17
 ENTRIES_OF_A_KEY = 16
 """A guess, for the same question."""
 NEVER = int(np.iinfo(np.int64).max)
-PER_KEY = ("base", "front", "end", "settled", "_listed", "_counts")
+PER_KEY = ("base", "mask", "front", "end", "settled", "dirty", "_listed", "_counts")
 Inputs = tuple[tuple[Array, ...], Array | None]
 """The columns of a component, and which of their rows are not null."""
 
@@ -47,7 +47,7 @@ class Undo:
 
     keys: Array
     before: Array
-    """base, mask, front, end, settled of these keys."""
+    """What was known of these keys."""
     moves: Array
     shifts: Array
     touched: Array
@@ -62,14 +62,22 @@ class Undo:
 class Arena:
     """Entries of many keys. `shifts` are the lengths of blocks, as powers of two; `ranked` ones are cut by position."""
 
+    base: Array
+    mask: Array
+    front: Array
+    end: Array
+    settled: Array
+    dirty: Array
+    _listed: Array
+    _counts: Array
+
     def __init__(self, shifts: list[int], *, merging: bool = True, ranked: bool = False, extras: int = 0) -> None:
         self.shifts, self.merging, self.ranked = list(shifts), merging, ranked
         self.extras = [_zeros(0) for _ in range(extras)]
         """More integers for each slot, which a placement of its own keeps."""
         self.components: list[Component] = []
         self.keys = 0
-        self.base, self.mask, self.front, self.end = _zeros(0), _zeros(0), _zeros(0), _zeros(0)
-        self.settled, self.dirty, self._listed, self._counts = _zeros(0), _zeros(0), _zeros(0), _zeros(0)
+        self._spread(np.zeros((0, len(PER_KEY)), dtype=np.int64))
         self.prefixed, self.suffixed = np.zeros((2, len(shifts), 0), dtype=np.int64)
         self.capacity = 0
         self.ids, self.ranks = _zeros(0), _zeros(0)
@@ -97,14 +105,19 @@ class Arena:
         for component in self.components:
             component.resize(self.capacity, len(self.shifts))
 
+    def _spread(self, facts: Array) -> None:
+        """What is known of a key lies side by side, as all of it is needed at once."""
+        self._facts = facts
+        for place, name in enumerate(PER_KEY):
+            setattr(self, name, facts[:, place])
+
     def reserve_keys(self, count: int) -> None:
-        if count > len(self.base):
-            size = max(count, 2 * len(self.base), 16)
-            known = len(self.base)
-            for name, empty in (("mask", -1), ("dirty", NEVER), *((name, 0) for name in PER_KEY)):
-                longer = np.full(size, empty, dtype=np.int64)
-                longer[:known] = getattr(self, name)
-                setattr(self, name, longer)
+        known = len(self._facts)
+        if count > known:
+            size = max(count, 2 * known, 16)
+            more = np.zeros((size - known, len(PER_KEY)), dtype=np.int64)
+            more[:, PER_KEY.index("mask")], more[:, PER_KEY.index("dirty")] = -1, NEVER
+            self._spread(np.concatenate([self._facts, more]))
             for name in ("prefixed", "suffixed"):
                 wider = np.zeros((len(self.shifts), size), dtype=np.int64)
                 wider[:, :known] = getattr(self, name)
@@ -113,12 +126,11 @@ class Arena:
 
     def _reserve_slots(self, count: int) -> None:
         if count > self.capacity:
-            size = max(count, self.capacity + self.capacity // 2, 64)
-            for name in ("ids", "ranks") if self.ranked else ("ids",):
-                longer = _zeros(size)
-                longer[: self.capacity] = getattr(self, name)
-                setattr(self, name, longer)
-            self.extras = [np.concatenate([extra, _zeros(size - self.capacity)]) for extra in self.extras]
+            size = max(count, 2 * self.capacity, 64)
+            self.ids = lengthened(self.ids, size)
+            if self.ranked:
+                self.ranks = lengthened(self.ranks, size)
+            self.extras = [lengthened(extra, size) for extra in self.extras]
             for component in self.components:
                 component.resize(size, len(self.shifts))
             self.capacity = size
@@ -140,7 +152,7 @@ class Arena:
         found = np.empty(min(len(codes), self.keys), dtype=np.int64)
         count, need = self._run.touched_keys(codes, span, self._counts, found, *self.rings, self._listed)
         keys = found[:count]
-        before = np.stack([array[keys] for array in (*self.rings, self.settled)])
+        before = self._facts[keys]
         self._reserve_slots(self.top + need)
         moves = np.empty((count if need else 0, 6), dtype=np.int64)
         self.top, moved = self._run.grow(
@@ -148,7 +160,7 @@ class Arena:
         )
         moves = moves[:moved]
         for component in self.components:
-            component.copy_rings(self._run, moves)
+            component.follow(self._run.copy_rings, moves)
         for extra in self.extras:
             self._run.copy_rings(extra.view(np.uint8).reshape(-1, 8), moves)
         return keys, before, moves
@@ -156,9 +168,9 @@ class Arena:
     def fill(self, placed: Array, inputs: list[Inputs], undo: Undo) -> None:
         """Add the rows' values to the entries in their slots."""
         for component in self.components:
-            component.shift(self._run, undo.shifts)
+            component.follow(self._run.shift_rings, undo.shifts)
             undo.shifted += 1
-        undo.saved = [component.row(0)[undo.touched] for component in self.components]
+        undo.saved = [component.entries[undo.touched] for component in self.components]
         given = {id(component): one for component, one in zip(self.components, inputs, strict=True)}
         self._for_all(lambda component: component.add(*given[id(component)], placed), len(placed))
 
@@ -168,35 +180,33 @@ class Arena:
     def undo(self, undo: Undo) -> None:
         """Back to where things were before `place`."""
         for component, saved in zip(self.components, undo.saved, strict=False):
-            component.row(0)[undo.touched] = saved
+            component.entries[undo.touched] = saved
         for component in self.components[: undo.shifted]:
-            component.unshift(self._run, undo.shifts)
+            component.follow(self._run.unshift_rings, undo.shifts)
         for extra, values in zip(self.extras, undo.extras, strict=False):
             extra[undo.touched] = values
         for array in (self.ids, *self.extras):
             self._run.unshift_rings(array.view(np.uint8).reshape(-1, 8), undo.shifts)
         # The rings that were left are as they were: states change only in the new ones.
         self._run.release_rings(undo.moves[:, [2, 3, 2, 3, 4, 5]], self.ids, self._free)
-        for array, values in zip((*self.rings, self.settled), undo.before, strict=True):
-            array[undo.keys] = values
+        self._facts[undo.keys] = undo.before
+        self._counts[undo.keys] = 0
         self.forget()
 
     def forget(self) -> None:
         """Prefixes and suffixes are to be made anew."""
         self.prefixed[:], self.suffixed[:], self.settled[:], self.dirty[:] = 0, 0, 0, NEVER
 
-    def live(self, before: int) -> Array:
-        """The keys that have an entry earlier than this id."""
-        keys = np.empty(self.keys, dtype=np.int64)
-        count = self._run.live_keys(self.front[: self.keys], self.end, self.ids, self.base, self.mask, before, keys)
+    def live(self, before: int, order: Array) -> Array:
+        """The keys, in this order, that have an entry earlier than this id."""
+        keys = np.empty(len(order), dtype=np.int64)
+        count = self._run.live_keys(order, *self.rings, self.ids, before, keys)
         return keys[:count]
 
     def extend(self, keys: Array, frontier: int) -> None:
         """Bring the prefixes and suffixes of these keys up to the frontier: entries at or after it may still change."""
         ids = self.ranks if self.ranked else self.ids
         base, mask, front, end = self.rings
-        for component in self.components:
-            component.make_levels(len(self.shifts))
         for level, shift in enumerate(self.shifts):
             bounds = np.empty((4, len(keys)), dtype=np.int64)
             self._run.stretches(
@@ -214,7 +224,7 @@ class Arena:
         shifts = np.array(self.shifts or [0], dtype=np.int64)
         blocks = np.full((len(shifts), 1 if self.ranked else self.keys), NEVER)
         count = self._run.parts_of_windows(
-            keys, lo, hi, starts, levels, shifts, 1, self.capacity, self.ranked,
+            keys, lo, hi, starts, levels, shifts, 1 + 2 * len(self.shifts), self.ranked,
             self.ranks if self.ranked else self.ids, self.base, self.mask, blocks, blocks.copy(), parts, offsets
         )  # fmt: skip
         found: dict[int, Array] = {}
@@ -236,7 +246,7 @@ class Arena:
         """For each component the states of the entries lo .. hi - 1, combined one by one."""
         offsets = np.concatenate([[0], np.cumsum(hi - lo)])
         parts = np.empty(int(offsets[-1]), dtype=np.int64)
-        self._run.parts_of_runs(keys, lo, hi, self.base, self.mask, offsets, parts)
+        self._run.parts_of_runs(keys, lo, hi, 1 + 2 * len(self.shifts), self.base, self.mask, offsets, parts)
         return [component.answers(parts, offsets) for component in self.components]
 
     def by_key(self, codes: Array) -> Array:
@@ -282,15 +292,14 @@ class Arena:
         for extra, values in zip(self.extras, extras, strict=True):
             extra[slots] = values[order]
         for component, values in zip(self.components, states, strict=True):
-            component.row(0)[slots] = values[order]
+            component.entries[slots] = values[order]
 
     def slots_of(self, keys: Array, positions: Array) -> Array:
         return self.base[keys] + (positions & self.mask[keys])
 
     def keep_keys(self, kept: Array) -> None:
         """Only these keys, which get the codes 0, 1, ...; all others have no entries."""
-        for name in ("base", "mask", "front", "end", "settled", "dirty", "_listed", "_counts"):
-            setattr(self, name, getattr(self, name)[kept])
+        self._spread(self._facts[kept])
         self.prefixed, self.suffixed = self.prefixed[:, kept].copy(), self.suffixed[:, kept].copy()
         self.keys = len(kept)
 

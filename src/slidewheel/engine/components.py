@@ -13,7 +13,7 @@ from slidewheel.swag import time_blocks
 
 
 class Component:
-    """States of one monoid: `table` has a row of entries, then prefixes and suffixes for each level of blocks."""
+    """States of one monoid: for each slot of an arena an entry, and a prefix and suffix for each length of blocks."""
 
     def __init__(
         self,
@@ -27,11 +27,11 @@ class Component:
 
         `form` is an algorithm for many ranges that is to be used instead of blocks.
         """
-        self.monoid, self.capacity, self.form = monoid, capacity, form
-        self.rows = 1
+        self.monoid, self.form = monoid, form
         self.work: Any = InterpretedWork(monoid) if inputs is None else CompiledWork(monoid, inputs)
         self.dtype = np.dtype(object) if inputs is None or monoid.state is None else monoid.state
-        self.table = self._room(self.rows * capacity)
+        self.capacity, self.width = capacity, 1 + 2 * levels
+        self.table = self._room(capacity * self.width)
 
     def _room(self, count: int) -> Array:
         return np.zeros(count, dtype=self.dtype)
@@ -42,46 +42,39 @@ class Component:
 
     def resize(self, capacity: int, levels: int) -> None:
         """Make room for more slots, or for more levels."""
-        # Prefixes and suffixes get their room when they are needed: while entries are added, only these move.
-        rows = 1 if self.rows == 1 and capacity != self.capacity else 1 + 2 * levels
-        table = self._room(rows * capacity)
-        for row in range(min(self.rows, rows)):
-            table[row * capacity : row * capacity + self.capacity] = self.row(row)
-        self.table, self.rows, self.capacity = table, rows, capacity
+        width = 1 + 2 * levels
+        if width == self.width:
+            self.table = lengthened(self.table, capacity * width)
+        else:
+            wider = self._room(capacity * width)
+            known = min(width, self.width)
+            shaped = wider.reshape(capacity, width, *self.dtype.shape)
+            shaped[: self.capacity, :known] = self._by_slot()[:, :known]
+            self.table = wider
+        self.capacity, self.width = capacity, width
 
-    def make_levels(self, levels: int) -> None:
-        if self.rows != 1 + 2 * levels:
-            self.resize(self.capacity, levels)
+    def _by_slot(self) -> Array:
+        return self.table.reshape(self.capacity, self.width, *self.dtype.shape)
 
-    def row(self, row: int) -> Array:
-        return self.table[row * self.capacity : (row + 1) * self.capacity]
+    @property
+    def entries(self) -> Array:
+        """The states of all slots, without prefixes and suffixes: to be read or written, not to be kept."""
+        return self._by_slot()[:, 0]
 
-    def copy_rings(self, slots: Any, moves: Array) -> None:
-        for row in range(self.rows):
-            self._bytes(slots.copy_rings, row, moves)
-
-    def shift(self, slots: Any, shifts: Array) -> None:
-        self._bytes(slots.shift_rings, 0, shifts)
-
-    def unshift(self, slots: Any, shifts: Array) -> None:
-        self._bytes(slots.unshift_rings, 0, shifts)
-
-    def _bytes(self, move: Any, row: int, log: Array) -> None:
-        """Moving states needs no knowledge of what is in them."""
+    def follow(self, move: Any, log: Array) -> None:
+        """Move states as a log of the arena says; that needs no knowledge of what is in them."""
         if len(log) == 0:
             return
-        states = self.row(row)
         if self.dtype == object:
-            move.py_func(states.reshape(-1, 1), log)
+            move.py_func(self._by_slot(), log)
         else:
-            move(states.view(np.uint8).reshape(self.capacity, -1), log)
+            move(self.table.view(np.uint8).reshape(self.capacity, -1), log)
 
     def add(self, columns: tuple[Array, ...], valid: Array | None, slots: Array) -> None:
-        self.work.add(columns, valid, slots, self.row(0))
+        self.work.add(columns, valid, slots, self.table, self.width)
 
     def extend(self, level: int, *stretches: Any) -> None:
-        prefix_row = (1 + 2 * level) * self.capacity
-        self.work.extend(self.table, prefix_row, prefix_row + self.capacity, *stretches)
+        self.work.extend(self.table, self.width, 1 + 2 * level, 2 + 2 * level, *stretches)
 
     def answers(self, parts: Array, offsets: Array) -> Array:
         """The state of each window."""
@@ -98,7 +91,7 @@ class Component:
         card = self.form.CARD
         states = identity_states(self, card.states(slots, len(ranges)))
         links = np.zeros(card.links(slots), dtype=np.int64)
-        self.work.finals(self.form, self.table, keys, *known, ranges, states, links, slots - 1, out)
+        self.work.finals(self.form, self.table, self.width, keys, *known, ranges, states, links, slots - 1, out)
         return out
 
 
@@ -156,25 +149,24 @@ class InterpretedWork:
         operations: Any = time_blocks.operations
         self.prefixes, self.suffixes, self.fold = operations(laws, ring, lambda function: function)
 
-    def add(self, columns: tuple[Array, ...], valid: Array | None, slots: Array, states: Array) -> None:
+    def add(self, columns: tuple[Array, ...], valid: Array | None, slots: Array, states: Array, width: int) -> None:
         lift, combine, identity = self.monoid.lift, self.monoid.combine, self.monoid.identity
         values = [column.tolist() for column in columns]
         for i, slot in enumerate(slots.tolist()):
             state = identity if valid is not None and not valid[i] else lift(*(column[i] for column in values))
             if slot < 0:
-                states[~slot] = state
+                states[~slot * width] = state
             else:
-                states[slot] = combine(states[slot], state)
+                states[slot * width] = combine(states[slot * width], state)
 
     def extend(
-        self, table: Array, prefix_row: int, suffix_row: int, ids: Array, shift: int, keys: Array, base: Array,
+        self, table: Array, width: int, prefix: int, suffix: int, ids: Array, shift: int, keys: Array, base: Array,
         mask: Array, front: Array, first: Array, last: Array, settled: Array, complete: Array
     ) -> None:  # fmt: skip
         for k, key in enumerate(keys.tolist()):
-            ring = int(base[key]), int(mask[key])
-            known = table, prefix_row, ids, shift
-            self.prefixes(*known, *ring, int(front[key]), int(first[k]), int(last[k]))
-            self.suffixes(table, suffix_row, ids, shift, *ring, int(settled[k]), int(complete[k]))
+            ring = ids, shift, int(base[key]), int(mask[key])
+            self.prefixes(table, width, prefix, *ring, int(front[key]), int(first[k]), int(last[k]))
+            self.suffixes(table, width, suffix, *ring, int(settled[k]), int(complete[k]))
 
     def answers(self, table: Array, parts: Array, offsets: Array, out: Array) -> None:
         for j in range(len(out)):
@@ -203,6 +195,16 @@ class InterpretedWork:
             except OverflowError as error:
                 raise Overflow(str(error)) from None
         return out
+
+
+def lengthened(array: Array, length: int) -> Array:
+    """The array with room for more; in place where that spares a copy, so nobody may hold a view of it."""
+    if array.dtype == object or array.ndim > 1 or len(array) == 0:
+        longer = np.zeros((length, *array.shape[1:]), dtype=array.dtype)
+        longer[: len(array)] = array
+        return longer
+    array.resize(length, refcheck=False)
+    return array
 
 
 def identity_states(component: Component, count: int) -> Array:

@@ -4,6 +4,7 @@ import numpy as np
 
 from slidewheel.engine.arena import Arena, Undo, distinct
 from slidewheel.engine.columns import Array
+from slidewheel.engine.keys import Keys
 from slidewheel.engine.periodic import Closed, Rows
 from slidewheel.windows.specs import Rows as RowsSpec
 
@@ -49,7 +50,8 @@ class Counted:
         self._new = None
         return self.answers(codes, self.arena.ranks[slots])
 
-    def close(self, before: int | None, watermark: int, ranks: Array) -> Closed:
+    def close(self, before: int | None, watermark: int, known: Keys) -> Closed:
+        ranks = known.ranks()
         arena = self.arena
         nothing = np.empty(0, dtype=np.int64)
         codes, times, slots = self._new or (nothing, nothing, nothing)

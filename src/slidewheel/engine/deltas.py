@@ -59,7 +59,7 @@ class Deltas:
         """The states of the windows that end with the rows just added."""
         arena, positions = self.arena, self._positions
         lo = np.empty(len(codes), dtype=np.int64)
-        marks = arena.components[0].row(0)
+        marks = arena.components[0].entries
         self._run.delta_starts(
             codes, positions, self.spec.size, marks, arena.base, arena.mask, arena.front, self.oldest, lo
         )

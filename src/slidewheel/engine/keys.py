@@ -163,7 +163,7 @@ class Keys:
         self._pairs = [Integers() for _ in self.columns[1:]]
         """Codes of (code of the columns before, code of this column)."""
         self._ranked = 0
-        self._ranks = np.empty(0, dtype=np.int64)
+        self._ranks = self._in_order = np.empty(0, dtype=np.int64)
 
     def __len__(self) -> int:
         if not self.columns:
@@ -190,17 +190,23 @@ class Keys:
             taken.append(self.columns[0].values().take(pa.array(codes)))
         return taken[::-1]
 
+    def in_order(self) -> Array:
+        """The codes of all keys in the order of the keys."""
+        self.ranks()
+        return self._in_order
+
     def ranks(self) -> Array:
         """For each code the place of its key in the order of keys: ascending, nulls first, NaN last."""
         if self._ranked != len(self):
             self._ranked = len(self)
             if not self.columns:
-                self._ranks = np.zeros(1, dtype=np.int64)
+                self._ranks = self._in_order = np.zeros(1, dtype=np.int64)
                 return self._ranks
             names = [f"{k}" for k in range(len(self.columns))]
             table = pa.table(self.take(np.arange(len(self))), names=names)
             self._ranks = np.empty(len(self), dtype=np.int64)
-            self._ranks[ordered(table, names)] = np.arange(len(self))
+            self._in_order = ordered(table, names)
+            self._ranks[self._in_order] = np.arange(len(self))
         return self._ranks
 
 

@@ -89,7 +89,7 @@ class PerRow:
                 for number in range(known, self.binding.components):
                     component = self.binding.component(number)
                     track.arena.add_component(component)
-                    component.row(0)[:] = 1
+                    component.entries[:] = 1
                 track.arena.forget()
 
     def lateness(self, batch: Batch, watermark: int, repair: int) -> tuple[Array, Array, Array]:

@@ -10,9 +10,12 @@ from slidewheel.compiler.fixed import compiled
 from slidewheel.engine import slots as kernels
 from slidewheel.engine.arena import Arena, Inputs, Undo
 from slidewheel.engine.columns import Array
+from slidewheel.engine.keys import Keys
 from slidewheel.windows.slicing import Slicing
 from slidewheel.windows.specs import Sliding
 
+MANY_KEYS = 1 << 13
+"""Keys from which what is known of them is too much for a cache."""
 FEW_WINDOWS = 1 << 16
 """Instants at which windows may end that are counted one by one, however few windows hold rows."""
 
@@ -79,6 +82,7 @@ class Periodic:
             np.array([getattr(spec, name) for _, spec in specs], dtype=np.int64)
             for name in ("range", "every", "offset")
         )
+        self._kept: int | None = None
         self._places = np.array([place for place, _ in specs], dtype=np.int64)
         self._run: Any = compiled(kernels)
 
@@ -98,6 +102,9 @@ class Periodic:
             order = self._order(ids)
             rows, ids = rows.take(order), ids[order]
         span = self.slicing.most_between(int(ids[0]), int(ids[-1])) if len(ids) else 0
+        if self.arena.keys >= MANY_KEYS and 4 * len(ids) >= self.arena.keys:
+            order = self.arena.by_key(rows.codes)  # in the order of memory
+            rows, ids = rows.take(order), ids[order]
         placed, undo = self.arena.place(rows.codes, ids, span)
         try:
             self.arena.fill(placed, rows.inputs, undo)
@@ -125,17 +132,16 @@ class Periodic:
         self._run.counting_sort((ids - least) // unit, np.zeros(places + 1, dtype=np.int64), order)
         return order
 
-    def close(self, before: int | None, watermark: int, ranks: Array) -> Closed:
-        """The windows that end after `before`, up to the watermark; `ranks` is the order of keys."""
+    def close(self, before: int | None, watermark: int, known: Keys) -> Closed:
+        """The windows that end after `before`, up to the watermark."""
         arena = self.arena
         keys = np.empty(0, dtype=np.int64)
         if before is None or any(
             spec.first_end_after(before) <= spec.last_end_until(watermark) for _, spec in self.specs
         ):
-            keys = arena.live(watermark)
+            keys = arena.live(watermark, known.in_order())
         if len(keys) == 0:
-            return Closed(keys, keys, keys, keys, [component.row(0)[:0] for component in arena.components])
-        keys = keys[np.argsort(ranks[keys], kind="stable")]
+            return Closed(keys, keys, keys, keys, [component.entries[:0] for component in arena.components])
         if before is None:
             before = self._earliest(keys)
         firsts = np.array([spec.first_end_after(before) for _, spec in self.specs], dtype=np.int64)
@@ -243,7 +249,10 @@ class Periodic:
 
     def trim(self, watermark: int) -> None:
         """Forget what no window that ends after the watermark holds."""
-        self.arena.trim(min(spec.start(spec.first_end_after(watermark)) for _, spec in self.specs))
+        keep = min(spec.start(spec.first_end_after(watermark)) for _, spec in self.specs)
+        if keep != self._kept:
+            self.arena.trim(keep)
+            self._kept = keep
 
     def final(self, latest: int | None) -> int:
         """The end of the last window that holds a row of this time or earlier."""

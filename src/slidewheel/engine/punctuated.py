@@ -13,6 +13,7 @@ from slidewheel.engine.arena import Arena, Undo
 from slidewheel.engine.columns import Array, read_only
 from slidewheel.engine.components import Component
 from slidewheel.engine.inputs import whole
+from slidewheel.engine.keys import Keys
 from slidewheel.engine.periodic import Closed, Rows
 from slidewheel.windows.specs import Punctuated as Spec
 
@@ -68,14 +69,14 @@ class Punctuated:
             self.last_end[rows.codes[ends]] = rows.times[ends]
         return undo
 
-    def close(self, before: int | None, watermark: int, ranks: Array) -> Closed:
+    def close(self, before: int | None, watermark: int, known: Keys) -> Closed:
+        ranks = known.ranks()
         nothing = np.empty(0, dtype=np.int64)
         codes, times, slots = self._new or (nothing, nothing, nothing)
         self._new = None
         order = np.lexsort((np.arange(len(codes)), ranks[codes], times))
         codes, times, slots = codes[order], times[order], slots[order]
-        offsets = np.arange(len(slots) + 1)
-        states = [component.answers(slots, offsets) for component in self.arena.components]
+        states = [component.entries[slots] for component in self.arena.components]
         return Closed(codes, np.full(len(codes), self.place), states[0], times, states[2:])
 
     def trim(self, watermark: int) -> None:
@@ -93,7 +94,7 @@ class Punctuated:
         """Rows in windows that have not ended."""
         arena = self.arena
         keys = np.flatnonzero(arena.end[: arena.keys] > arena.front[: arena.keys])
-        return int(arena.components[1].row(0)[arena.slots_of(keys, arena.end[keys] - 1)].sum())
+        return int(arena.components[1].entries[arena.slots_of(keys, arena.end[keys] - 1)].sum())
 
     def final(self, latest: int | None) -> int:
         return 0 if latest is None else latest + 1

@@ -8,6 +8,7 @@ from slidewheel.compiler.fixed import compiled
 from slidewheel.engine import slots as kernels
 from slidewheel.engine.arena import Arena, Undo
 from slidewheel.engine.columns import Array
+from slidewheel.engine.keys import Keys
 from slidewheel.engine.periodic import Closed, Rows
 from slidewheel.windows.specs import Session
 
@@ -43,9 +44,9 @@ class Sessions:
             raise
         return undo
 
-    def close(self, before: int | None, watermark: int, ranks: Array) -> Closed:
-        arena = self.arena
-        keys = arena.live(watermark)
+    def close(self, before: int | None, watermark: int, known: Keys) -> Closed:
+        arena, ranks = self.arena, known.ranks()
+        keys = arena.live(watermark, known.in_order())
         out = np.empty((5, int((arena.end[keys] - arena.front[keys]).sum())), dtype=np.int64)
         until = np.full(arena.keys, watermark)
         until[self.waiting] -= 1

@@ -241,13 +241,13 @@ def settle(keys, frontier, ids, base, mask, front, end, settled, dirty):
         dirty[key] = 9223372036854775807
 
 
-def live_keys(front, end, ids, base, mask, before, keys):
-    """The keys that have an entry earlier than `before`."""
+def live_keys(order, base, mask, front, end, ids, before, keys):
+    """The keys, in this order, that have an entry earlier than `before`."""
     found = 0
-    for key in range(len(front)):
-        k = np.uint64(key)
+    for i in range(len(order)):
+        k = np.uint64(order[np.uint64(i)])
         if end[k] > front[k] and ids[np.uint64(base[k] + (front[k] & mask[k]))] < before:
-            keys[np.uint64(found)] = key
+            keys[np.uint64(found)] = order[np.uint64(i)]
             found += 1
     return found
 
@@ -344,7 +344,7 @@ def locate(keys, starts, ends, ids, base, mask, front, end, out_lo, out_hi):
 
 
 def parts_of_windows(
-    keys, lo, hi, starts, levels, shifts, rows, capacity, by_position, ids, base, mask, blocks, middles, parts, offsets
+    keys, lo, hi, starts, levels, shifts, width, by_position, ids, base, mask, blocks, middles, parts, offsets
 ):
     """The states that each window is combined of, as indices into a table: at most three each.
 
@@ -358,21 +358,21 @@ def parts_of_windows(
         b, m, first, last = base[key], mask[key], lo[np.uint64(j)], hi[np.uint64(j)] - 1
         level = levels[np.uint64(j)]
         if first == last or (level < 0 and first < last):
-            parts[np.uint64(n)] = b + (first & m)
+            parts[np.uint64(n)] = (b + (first & m)) * width
             n += 1
         elif first < last:
             shift = shifts[np.uint64(level)]
-            prefix_row = (rows + 2 * level) * capacity
-            suffix_row = prefix_row + capacity
+            prefix, suffix = 1 + 2 * level, 2 + 2 * level
             oldest = first if by_position else ids[np.uint64(b + (first & m))]
             newest = last if by_position else ids[np.uint64(b + (last & m))]
             block, final = oldest >> shift, newest >> shift
             if block == final:
                 whole = starts[np.uint64(j)] <= block << shift
-                parts[np.uint64(n)] = prefix_row + b + (last & m) if whole else suffix_row + b + (first & m)
+                slot, place = (b + (last & m), prefix) if whole else (b + (first & m), suffix)
+                parts[np.uint64(n)] = slot * width + place
                 n += 1
             else:
-                parts[np.uint64(n)] = suffix_row + b + (first & m)
+                parts[np.uint64(n)] = (b + (first & m)) * width + suffix
                 n += 1
                 while block + 1 < final:
                     edge = (block + 1) << shift
@@ -385,9 +385,9 @@ def parts_of_windows(
                     block = middle >> shift if by_position else ids[np.uint64(b + (middle & m))] >> shift
                     if block == final:
                         break
-                    parts[np.uint64(n)] = suffix_row + b + (middle & m)
+                    parts[np.uint64(n)] = (b + (middle & m)) * width + suffix
                     n += 1
-                parts[np.uint64(n)] = prefix_row + b + (last & m)
+                parts[np.uint64(n)] = (b + (last & m)) * width + prefix
                 n += 1
         offsets[np.uint64(j + 1)] = n
     return n
@@ -434,13 +434,13 @@ def release_rings(moves, ids, free):
         free[power] = moves[k, 0]
 
 
-def parts_of_runs(keys, lo, hi, base, mask, offsets, parts):
-    """The slots of the entries lo .. hi - 1 of each key."""
+def parts_of_runs(keys, lo, hi, width, base, mask, offsets, parts):
+    """The entries lo .. hi - 1 of each key, as indices into a table."""
     for j in range(len(keys)):
         key = np.uint64(keys[np.uint64(j)])
         n = offsets[np.uint64(j)]
         for position in range(lo[np.uint64(j)], hi[np.uint64(j)]):
-            parts[np.uint64(n)] = base[key] + (position & mask[key])
+            parts[np.uint64(n)] = (base[key] + (position & mask[key])) * width
             n += 1
 
 

@@ -226,15 +226,16 @@ def _write_track(writer: Writer, name: str, track: Any) -> dict[str, Any]:
     said = []
     for number, part in chunks:
         columns = [_steps(codes[part]), _steps(ids[part]), *(extra[slots[part]] for extra in arena.extras)]
-        data = [_columns(*columns), *(_states(component.row(0)[slots[part]]) for component in arena.components)]
+        data = [_columns(*columns), *(_states(component.entries[slots[part]]) for component in arena.components)]
         writer.add(f"{name}/{number}", b"".join(len(piece).to_bytes(8, "little") + piece for piece in data))
         said.append(number)
     facts: dict[str, Any] = {"chunks": said, "shifts": arena.shifts}
     if hasattr(track, "saved"):
         saved = track.saved()
         arrays = saved if isinstance(saved, tuple) else (saved,)
-        writer.add(f"{name}/saved", _columns(*arrays))
-        facts["saved"] = len(arrays)
+        if arrays:
+            writer.add(f"{name}/saved", _columns(*arrays))
+            facts["saved"] = len(arrays)
     return facts
 
 
@@ -255,7 +256,7 @@ def _read_track(read: Any, name: str, track: Any, said: dict[str, Any], trusted:
     extras = [np.concatenate([nothing, *(head[2 + k] for head in heads)]) for k in range(len(arena.extras))]
     states = [
         np.concatenate(
-            [component.row(0)[:0], *(_read_states(piece[1 + k], component.dtype, trusted) for piece in pieces)]
+            [component.entries[:0], *(_read_states(piece[1 + k], component.dtype, trusted) for piece in pieces)]
         )
         for k, component in enumerate(arena.components)
     ]

@@ -76,7 +76,7 @@ def _codes_held(binding: Binding, arena: Arena, name: str) -> Array:
     extra = len(arena.components) - binding.components  # a track may keep components of its own in front
     held = []
     for number, field in _fields(binding, name):
-        states = arena.components[extra + number].row(0)[slots]
+        states = arena.components[extra + number].entries[slots]
         held.append(_of_objects(states, field) if states.dtype == object else states[field])
     return np.concatenate([np.empty(0, dtype=np.int64), *held])
 
@@ -97,7 +97,7 @@ def _keep_codes(engine: Any, name: str, kept: Array) -> None:
         slots = _live_slots(arena)
         extra = len(arena.components) - binding.components
         for number, field in _fields(binding, name):
-            row = arena.components[extra + number].row(0)
+            row = arena.components[extra + number].entries
             if row.dtype == object:
                 place = 1 if field == "arg" else 0
                 for slot in slots.tolist():

@@ -88,7 +88,8 @@ class Windowed:
     def _add(self, batch: Batch, tracks: list[Any], late: bool = False) -> None:
         if len(batch) == 0 or not tracks:
             return
-        rows = Rows(batch.codes, batch.times, self.binding.read(batch.table, batch.times), batch.table)
+        table = batch.table if any(isinstance(track, Punctuated) for track in tracks) else None
+        rows = Rows(batch.codes, batch.times, self.binding.read(batch.table, batch.times), table)
         for track in tracks:
             self._undo.append((track, track.add(rows, late)))
 
@@ -105,7 +106,7 @@ class Windowed:
                 for number in range(known, self.binding.components):
                     component = self.binding.component(number)
                     track.arena.add_component(component)
-                    component.row(0)[:] = 1
+                    component.entries[:] = 1
                 track.arena.forget()
 
     def close(self, before: int | None, watermark: int | None, latest: int | None) -> list[Closed]:
@@ -122,7 +123,7 @@ class Windowed:
             until = watermark if watermark is not None else track.final(latest)
             if isinstance(track, Sessions) and self._ordered(track):
                 track.waiting = waiting
-            closed.append(track.close(before, until, self.keys.ranks()))
+            closed.append(track.close(before, until, self.keys))
         return closed
 
     def repaired(self, late: Batch, watermark: int, repair: int) -> list[Closed]:

@@ -8,8 +8,8 @@ two is a suffix, at most one whole block, and a prefix: van Herk's and Gil and W
 Where the cuts lie depends on the clock alone. So the answers are the same to the last bit however rows were batched,
 all windows of about one length share the blocks, and what a late row changes is made anew without a trace.
 
-`table` holds rows of `capacity` states: row 0 the entries, then prefixes and suffixes for each length of blocks. The
-entries of a key are a ring of `mask + 1` slots at `base`; its positions rise for ever.
+`table` holds `width` states for each slot, side by side: the entry, then its prefix and suffix for each length of
+blocks. The entries of a key are a ring of `mask + 1` slots at `base`; its positions rise for ever.
 """
 
 import numpy as np
@@ -31,46 +31,46 @@ def operations(monoid, ring, jit):
     load, store = ring.load, ring.store
 
     @jit
-    def prefixes(table, target, ids, shift, base, mask, front, first, last):
-        """Prefixes of the positions first .. last - 1 into the row that starts at `target`."""
+    def prefixes(table, width, target, ids, shift, base, mask, front, first, last):
+        """Prefixes of the positions first .. last - 1 into the place `target` of each slot."""
         if first >= last:
             return
         slot = base + (first & mask)
         block = ids[np.uint64(slot)] >> shift
-        total = load(table, slot)
+        total = load(table, slot * width)
         if first > front:
             before = base + ((first - 1) & mask)
             if ids[np.uint64(before)] >> shift == block:
-                total = combine(load(table, target + before), total)
-        store(table, target + slot, total)
+                total = combine(load(table, before * width + target), total)
+        store(table, slot * width + target, total)
         for position in range(first + 1, last):
             slot = base + (position & mask)
             here = ids[np.uint64(slot)] >> shift
             if here == block:
-                total = combine(total, load(table, slot))
+                total = combine(total, load(table, slot * width))
             else:
-                total = load(table, slot)
+                total = load(table, slot * width)
                 block = here
-            store(table, target + slot, total)
+            store(table, slot * width + target, total)
 
     @jit
-    def suffixes(table, target, ids, shift, base, mask, first, last):
+    def suffixes(table, width, target, ids, shift, base, mask, first, last):
         """Suffixes of the positions first .. last - 1, where a block ends at `last`."""
         if first >= last:
             return
         slot = base + ((last - 1) & mask)
         block = ids[np.uint64(slot)] >> shift
-        total = load(table, slot)
-        store(table, target + slot, total)
+        total = load(table, slot * width)
+        store(table, slot * width + target, total)
         for back in range(last - first - 1):
             slot = base + ((last - 2 - back) & mask)
             here = ids[np.uint64(slot)] >> shift
             if here == block:
-                total = combine(load(table, slot), total)
+                total = combine(load(table, slot * width), total)
             else:
-                total = load(table, slot)
+                total = load(table, slot * width)
                 block = here
-            store(table, target + slot, total)
+            store(table, slot * width + target, total)
 
     @jit
     def fold(table, parts, first, last):
