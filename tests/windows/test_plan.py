@@ -127,7 +127,7 @@ class TestExplain:
             "1d               tumbling: 1d, shifted by 6h",
             "for mean_delay, sum_delay",
             "concat of tail (Python objects)",
-            "rows wait for the watermark and are added in the order of their times: concat_tail depend on it",
+            "rows wait for the watermark and are added in the order of their times: it decides concat_tail",
             "slices 1: 1 edge every 5m",
             "session_30m      one for each stretch without a gap",
         ):

@@ -50,8 +50,13 @@ class BloomFilter:
         return float((self.bits.bit_count() / self.size) ** self.hashes)
 
     def to_bytes(self) -> bytes:
-        """The bits, little-endian."""
+        """The bits, little-endian: what a query gives."""
         return self.bits.to_bytes(self.size // 8, "little")
+
+    @classmethod
+    def from_bytes(cls, data: bytes, hashes: int = 4) -> "BloomFilter":
+        """The filter that `to_bytes` wrote; `hashes` as it was given to `sw.bloom`."""
+        return cls(int.from_bytes(data, "little"), 8 * len(data), hashes)
 
 
 # Compiled: the input is a column of hashes, the state an array of words.

@@ -65,6 +65,12 @@ class CountMin:
         """The counters row by row and the total, each in four bytes, little-endian."""
         return bytes(self.counters.astype("<u4").tobytes())
 
+    @classmethod
+    def from_bytes(cls, data: bytes, width: int = 1024) -> "CountMin":
+        """The sketch that `to_bytes` wrote; `width` as it was given to `sw.count_min`."""
+        counters = np.frombuffer(data, dtype="<u4").astype(np.uint32)
+        return cls(counters, width, (len(counters) - 1) // width)
+
 
 # Compiled: the input is a column of hashes, the state all counters and the total.
 

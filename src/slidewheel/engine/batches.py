@@ -116,6 +116,15 @@ def read_times(table: pa.Table, name: str) -> tuple[pa.Table, pa.Table, Array]:
     return table, without, instants(whole(table[name]))
 
 
+def with_times_as(table: pa.Table, name: str, kind: pa.DataType) -> pa.Table:
+    """The table with its time column in the type of an earlier batch: the same instants."""
+    if table.schema.field(name).type == kind:
+        return table
+    micros = pa.array(instants(whole(table[name])))
+    times = micros if pa.types.is_integer(kind) else micros.view(pa.timestamp("us", getattr(kind, "tz", None)))
+    return table.set_column(table.schema.get_field_index(name), name, times.cast(kind))
+
+
 def in_time_order(batch: Batch, ranks: Array, peers: Sequence[str]) -> Array:
     """Rows by time, then key, then the columns `peers`: an order that does not depend on how they came in."""
     times = batch.times

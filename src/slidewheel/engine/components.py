@@ -198,13 +198,10 @@ class InterpretedWork:
 
 
 def lengthened(array: Array, length: int) -> Array:
-    """The array with room for more; in place where that spares a copy, so nobody may hold a view of it."""
-    if array.dtype == object or array.ndim > 1 or len(array) == 0:
-        longer = np.zeros((length, *array.shape[1:]), dtype=array.dtype)
-        longer[: len(array)] = array
-        return longer
-    array.resize(length, refcheck=False)
-    return array
+    """A copy with room for more, which holds anything: numpy asks for large pages, and none is touched in vain."""
+    longer = np.empty((length, *array.shape[1:]), dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 def identity_states(component: Component, count: int) -> Array:

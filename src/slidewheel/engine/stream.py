@@ -4,7 +4,7 @@ import contextlib
 import signal
 import threading
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from slidewheel.engine import container
 from slidewheel.engine import snapshot as snapshots
-from slidewheel.engine.batches import Batch, read_table, read_times
+from slidewheel.engine.batches import Batch, read_table, read_times, with_times_as
 from slidewheel.engine.columns import Array
 from slidewheel.engine.inputs import Binding
 from slidewheel.engine.keys import Keys
@@ -36,7 +36,7 @@ class Late:
     """What did not count, or not everywhere."""
 
     rows: int = 0
-    """Rows that came too late for at least one of their windows."""
+    """Rows that came too late for at least one of their windows, and could not be repaired there."""
     dropped: int = 0
     """Of these, the rows that count in no window at all."""
     updates: int = 0
@@ -46,9 +46,9 @@ class Late:
     unfinished: int = 0
     """Rows in punctuated windows whose end had not come when the stream was finished."""
     table: pa.Table | None = None
-    """With late="keep", the late rows; `take_late` hands them over."""
+    """With late="keep", the late rows. They are kept until `Stream.take_late` hands them over."""
     without_time: pa.Table | None = None
-    """The rows without a time."""
+    """The rows without a time, kept in the same way."""
 
 
 COUNTS = ("rows", "dropped", "updates", "null_times", "unfinished")
@@ -86,6 +86,21 @@ class Stream:
     def late(self) -> Late:
         """Counts of what came too late, and with late="keep" the rows themselves."""
         return self._late
+
+    def take_late(self) -> tuple[pa.Table | None, pa.Table | None]:
+        """Hand over the late rows (with late="keep") and those without a time, and keep them no longer.
+
+        >>> import slidewheel as sw
+        >>> query = sw.query(time="t", windows=[sw.tumbling("10s")], aggregates=[sw.count()], late="keep")
+        >>> stream = query.stream()
+        >>> _ = stream.push({"t": [12_000_000]}), stream.push({"t": [3_000_000]})
+        >>> late, without_time = stream.take_late()
+        >>> late["t"].to_pylist(), without_time, stream.late.table, stream.late.rows
+        ([3000000], None, None, 1)
+        """
+        found = self._late.table, self._late.without_time
+        self._late = replace(self._late, table=None, without_time=None)
+        return found
 
     def push(self, batch: Any) -> pa.Table:
         """Take in a batch, and give out the windows that are closed by it.
@@ -206,10 +221,14 @@ class Stream:
         table = table.select(self._schema.names)
         if table.schema.equals(self._schema):
             return table
+        table = with_times_as(table, self.query.time, self._schema.field(self.query.time).type)
         for field in self._schema:
             given = table.schema.field(field.name).type
             if not _alike(given, field.type):
-                raise InvalidArgument(f"the column {field.name!r} is {given}, but was {field.type} in the first batch")
+                raise InvalidArgument(
+                    f"the columns are not of the types that the first batch had: {field.name!r} is {given}, "
+                    f"but was {field.type}"
+                )
         try:
             return table.cast(self._schema)
         except (pa.ArrowException, ValueError) as error:
