@@ -45,6 +45,7 @@ def check_late(case: Case, expected: Streamed, late: Any) -> None:
     if told.lost is not None:
         assert late.dropped == told.lost
     assert late.null_times == told.without_time
+    assert late.outside == told.outside
     assert late.updates == updates(case, expected)
     handed_back(late.table, whole, told.kept)
     handed_back(late.without_time, whole, told.kept_without_time)

@@ -16,9 +16,10 @@ from slidewheel.compiler.runtime import OPTIONS, jit
 
 @cache
 def compiled(file: ModuleType) -> Any:
-    """The functions of this file, compiled; those whose name begins with _ only for the others."""
+    """The functions of this file, compiled; those whose name begins with _, imported ones too, only for the others."""
     text = HEAD.format(label=file.__name__)
-    functions = [f for f in vars(file).values() if isinstance(f, FunctionType) and f.__module__ == file.__name__]
+    defined = [f for f in vars(file).values() if isinstance(f, FunctionType)]
+    functions = [f for f in defined if f.__module__ == file.__name__ or f.__name__.startswith("_")]
     for function in functions:
         decorator = "jit" if function.__name__.startswith("_") else "njit(cache=True, **OPTIONS)"
         text += f"\n@{decorator}\n{ast.unparse(source.own_definition(function))}\n"

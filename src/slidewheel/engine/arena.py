@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from slidewheel.compiler.fixed import compiled
-from slidewheel.engine import slots as kernels
+from slidewheel.engine import lookup, slots
 from slidewheel.engine.columns import Array
 from slidewheel.engine.components import Component, lengthened
 from slidewheel.engine.threads import in_parallel
@@ -83,7 +83,8 @@ class Arena:
         self.ids, self.ranks = _zeros(0), _zeros(0)
         self.top = 0
         self._free = np.full(64, -1, dtype=np.int64)
-        self._run: Any = compiled(kernels)
+        self._run: Any = compiled(slots)
+        self._look: Any = compiled(lookup)
 
     @property
     def entries(self) -> int:
@@ -165,8 +166,21 @@ class Arena:
             self._run.copy_rings(extra.view(np.uint8).reshape(-1, 8), moves)
         return keys, before, moves
 
-    def fill(self, placed: Array, inputs: list[Inputs], undo: Undo) -> None:
-        """Add the rows' values to the entries in their slots."""
+    def add(self, codes: Array, ids: Array, span: int, inputs: list[Inputs]) -> tuple[Array, Undo]:
+        """Place rows, and add their values to the entries: all of it or nothing."""
+        placed, undo = self.place(codes, ids, span)
+        return self.fill(placed, inputs, undo), undo
+
+    def fill(self, placed: Array, inputs: list[Inputs], undo: Undo) -> Array:
+        """Add the rows' values to the entries in their slots; where that fails, the placing is undone as well."""
+        try:
+            self._fill(placed, inputs, undo)
+        except BaseException:
+            self.undo(undo)
+            raise
+        return placed
+
+    def _fill(self, placed: Array, inputs: list[Inputs], undo: Undo) -> None:
         for component in self.components:
             component.follow(self._run.shift_rings, undo.shifts)
             undo.shifted += 1
@@ -200,7 +214,7 @@ class Arena:
     def live(self, before: int, order: Array) -> Array:
         """The keys, in this order, that have an entry earlier than this id."""
         keys = np.empty(len(order), dtype=np.int64)
-        count = self._run.live_keys(order, *self.rings, self.ids, before, keys)
+        count = self._look.live_keys(order, *self.rings, self.ids, before, keys)
         return keys[:count]
 
     def extend(self, keys: Array, frontier: int) -> None:
@@ -209,13 +223,13 @@ class Arena:
         base, mask, front, end = self.rings
         for level, shift in enumerate(self.shifts):
             bounds = np.empty((4, len(keys)), dtype=np.int64)
-            self._run.stretches(
+            self._look.stretches(
                 keys, frontier, self.ranked, level, shift, ids, base, mask, front, end, self.dirty, self.prefixed,
                 self.suffixed, bounds
             )  # fmt: skip
             known = partial(_extend, level, ids, shift, keys, base, mask, front, *bounds)
             self._for_all(known, len(keys) * ENTRIES_OF_A_KEY)
-        self._run.settle(keys, frontier, ids, *self.rings, self.settled, self.dirty)
+        self._look.settle(keys, frontier, ids, *self.rings, self.settled, self.dirty)
 
     def answers(self, keys: Array, lo: Array, hi: Array, starts: Array, levels: Array) -> list[Array]:
         """For each component the states of these windows: positions lo .. hi - 1, and where each starts (an id)."""
@@ -223,7 +237,7 @@ class Arena:
         offsets = np.empty(len(keys) + 1, dtype=np.int64)
         shifts = np.array(self.shifts or [0], dtype=np.int64)
         blocks = np.full((len(shifts), 1 if self.ranked else self.keys), NEVER)
-        count = self._run.parts_of_windows(
+        count = self._look.parts_of_windows(
             keys, lo, hi, starts, levels, shifts, 1 + 2 * len(self.shifts), self.ranked,
             self.ranks if self.ranked else self.ids, self.base, self.mask, blocks, blocks.copy(), parts, offsets
         )  # fmt: skip
@@ -246,7 +260,7 @@ class Arena:
         """For each component the states of the entries lo .. hi - 1, combined one by one."""
         offsets = np.concatenate([[0], np.cumsum(hi - lo)])
         parts = np.empty(int(offsets[-1]), dtype=np.int64)
-        self._run.parts_of_runs(keys, lo, hi, 1 + 2 * len(self.shifts), self.base, self.mask, offsets, parts)
+        self._look.parts_of_runs(keys, lo, hi, 1 + 2 * len(self.shifts), self.base, self.mask, offsets, parts)
         return [component.answers(parts, offsets) for component in self.components]
 
     def by_key(self, codes: Array) -> Array:
@@ -261,13 +275,13 @@ class Arena:
         """The positions of the entries in [time - before, time + after), for rows in the order of their times."""
         lo, hi = np.empty(len(keys), dtype=np.int64), np.empty(len(keys), dtype=np.int64)
         lows = np.full(self.keys, -1)
-        self._run.follow(keys, times, before, after, self.ids, *self.rings, lows, lows.copy(), lo, hi)
+        self._look.follow(keys, times, before, after, self.ids, *self.rings, lows, lows.copy(), lo, hi)
         return lo, hi
 
     def locate(self, keys: Array, starts: Array, ends: Array) -> tuple[Array, Array]:
         """The positions of the entries with ids in [start, end) of each key."""
         lo, hi = np.empty(len(keys), dtype=np.int64), np.empty(len(keys), dtype=np.int64)
-        self._run.locate(keys, starts, ends, self.ids, *self.rings, lo, hi)
+        self._look.locate(keys, starts, ends, self.ids, *self.rings, lo, hi)
         return lo, hi
 
     def load(

@@ -19,12 +19,7 @@ class Counted:
         self._new: tuple[Array, Array, Array] | None = None
 
     def add(self, rows: Rows, late: bool = False) -> Undo:
-        placed, undo = self.arena.place(rows.codes, rows.times, len(rows))
-        try:
-            self.arena.fill(placed, rows.inputs, undo)
-        except BaseException:
-            self.arena.undo(undo)
-            raise
+        placed, undo = self.arena.add(rows.codes, rows.times, len(rows), rows.inputs)
         if not late:
             self._new = rows.codes, rows.times, ~placed
         return undo

@@ -6,7 +6,7 @@ import numpy as np
 
 from slidewheel.algebra.extremes import max as largest
 from slidewheel.compiler.fixed import compiled
-from slidewheel.engine import slots as kernels
+from slidewheel.engine import lookup
 from slidewheel.engine.arena import Arena, Undo, distinct
 from slidewheel.engine.columns import Array, column_of, read_only
 from slidewheel.engine.components import Component
@@ -25,7 +25,7 @@ class Deltas:
         self.arena = Arena([], merging=False, ranked=True)
         self.arena.add_component(Component(largest().monoid("f"), ("f8",), 0, 0))  # the column itself
         self.oldest = np.zeros(0, dtype=np.int64)
-        self._run: Any = compiled(kernels)
+        self._look: Any = compiled(lookup)
 
     def reserve_keys(self, count: int) -> None:
         more = count - len(self.oldest)
@@ -43,12 +43,8 @@ class Deltas:
         """Rows whose column is not null."""
         marks = column_of(rows.table[self.spec.column])
         numbers = read_only(marks.data.astype(np.float64))
-        placed, undo = self.arena.place(rows.codes, rows.times, len(rows))
-        try:
-            self.arena.fill(placed, [((numbers,), None), *rows.inputs], undo)
-        except BaseException:
-            self.arena.undo(undo)
-            raise
+        inputs = [((numbers,), None), *rows.inputs]
+        placed, undo = self.arena.add(rows.codes, rows.times, len(rows), inputs)
         self._positions = self.arena.ranks[~placed]
         if late:
             for key, position in zip(rows.codes.tolist(), self._positions.tolist(), strict=True):
@@ -60,7 +56,7 @@ class Deltas:
         arena, positions = self.arena, self._positions
         lo = np.empty(len(codes), dtype=np.int64)
         marks = arena.components[0].entries
-        self._run.delta_starts(
+        self._look.delta_starts(
             codes, positions, self.spec.size, marks, arena.base, arena.mask, arena.front, self.oldest, lo
         )
         powers = np.frexp((positions + 1 - lo).astype(np.float64))[1] - 1  # floor(log2(length))

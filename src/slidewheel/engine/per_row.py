@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slidewheel.engine.arena import Undo
 from slidewheel.engine.batches import Batch, in_time_order, join
 from slidewheel.engine.columns import Array
 from slidewheel.engine.components import identity_states
@@ -16,6 +15,7 @@ from slidewheel.engine.deltas import Deltas
 from slidewheel.engine.inputs import Binding, whole
 from slidewheel.engine.keys import Keys
 from slidewheel.engine.periodic import Rows
+from slidewheel.engine.tracks import Tracks
 from slidewheel.engine.trailing import Trailed
 from slidewheel.windows.plan import Plan
 from slidewheel.windows.specs import Delta, Trailing
@@ -37,60 +37,19 @@ class Answered:
         return self.batch.codes
 
 
-class PerRow:
+class PerRow(Tracks):
     """The state of a query whose windows belong to rows. A row comes out when the watermark has passed it."""
 
     def __init__(self, plan: Plan, binding: Binding, keys: Keys, repairs: bool) -> None:
-        self.plan, self.binding, self.keys, self.repairs = plan, binding, keys, repairs
         trailing = [(place, spec) for place, spec in enumerate(plan.specs) if isinstance(spec, Trailing)]
-        self.tracks: list[Any] = [Trailed(trailing)] if trailing else []
+        tracks: list[Any] = [Trailed(trailing)] if trailing else []
         for place, spec in enumerate(plan.specs):
             if isinstance(spec, RowsSpec):
-                self.tracks.append(Counted(place, spec))
+                tracks.append(Counted(place, spec))
             elif isinstance(spec, Delta):
-                self.tracks.append(Deltas(place, spec))
-        for track in self.tracks:
-            for number in range(binding.components):
-                track.arena.add_component(binding.component(number))
-        self.pending: Batch | None = None
-        self.recent: Batch | None = None
-        """Rows that came out and can still be corrected."""
-        self._undo: list[tuple[Any, Undo]] = []
-
-    def begin(self) -> None:
-        self._undo = []
-        self._before = self.pending, self.recent, [getattr(track, "saved", lambda: None)() for track in self.tracks]
-
-    def commit(self) -> None:
-        for track, undo in self._undo:
-            track.arena.commit(undo)
-        self._undo = []
-
-    def undo(self) -> None:
-        for track, undo in reversed(self._undo):
-            track.arena.undo(undo)
-        self.pending, self.recent, saved = self._before
-        for track, before in zip(self.tracks, saved, strict=True):
-            track.arena.forget()
-            if before is not None:
-                track.restore(before)
-        self._undo = []
-
-    def see_keys(self) -> None:
-        """Make room for keys that have just been met."""
-        for track in self.tracks:
-            getattr(track, "reserve_keys", track.arena.reserve_keys)(len(self.keys))
-
-    def see_nulls(self, table: pa.Table) -> None:
-        """Count values from now on in columns that have nulls; up to now, every row had one."""
-        known = self.binding.components
-        if self.binding.note_nulls(table):
-            for track in self.tracks:
-                for number in range(known, self.binding.components):
-                    component = self.binding.component(number)
-                    track.arena.add_component(component)
-                    component.entries[:] = 1
-                track.arena.forget()
+                tracks.append(Deltas(place, spec))
+        super().__init__(plan, binding, keys, tracks)
+        self.repairs = repairs
 
     def lateness(self, batch: Batch, watermark: int, repair: int) -> tuple[Array, Array, Array]:
         """A row behind the watermark is late for its own window, and counts in those of later rows."""

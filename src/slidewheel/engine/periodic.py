@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from slidewheel.compiler.fixed import compiled
-from slidewheel.engine import slots as kernels
+from slidewheel.engine import lookup, slots
 from slidewheel.engine.arena import Arena, Inputs, Undo
 from slidewheel.engine.columns import Array
 from slidewheel.engine.keys import Keys
@@ -84,7 +84,8 @@ class Periodic:
         )
         self._kept: int | None = None
         self._places = np.array([place for place, _ in specs], dtype=np.int64)
-        self._run: Any = compiled(kernels)
+        self._run: Any = compiled(slots)
+        self._look: Any = compiled(lookup)
 
     @staticmethod
     def shift(spec: Sliding) -> int:
@@ -105,13 +106,7 @@ class Periodic:
         if self.arena.keys >= MANY_KEYS and 4 * len(ids) >= self.arena.keys:
             order = self.arena.by_key(rows.codes)  # in the order of memory
             rows, ids = rows.take(order), ids[order]
-        placed, undo = self.arena.place(rows.codes, ids, span)
-        try:
-            self.arena.fill(placed, rows.inputs, undo)
-        except BaseException:
-            self.arena.undo(undo)
-            raise
-        return undo
+        return self.arena.add(rows.codes, ids, span, rows.inputs)[1]
 
     def _slices(self, times: Array) -> Array:
         out = np.empty(len(times), dtype=np.int64)
@@ -164,8 +159,9 @@ class Periodic:
         begins = np.concatenate([[0], np.cumsum(indices)])
         counted = int(begins[-1]) <= max(FEW_WINDOWS, 2 * len(keys) + 2 * arena.entries)
         counts = np.zeros(int(begins[-1]) if counted else 0, dtype=np.int64)
-        total = self._run.count_windows(*known, counted, begins, counts)
-        buckets = places = counts
+        nothing = np.empty(0, dtype=np.int64)
+        total = self._look.list_windows(*known, False, counted, begins, counts, *[nothing] * 8)
+        buckets = places = nothing
         if counted:
             ends = np.concatenate(
                 [
@@ -180,7 +176,7 @@ class Periodic:
             np.add.at(sizes, buckets + 1, counts)
             places = np.cumsum(sizes)[:-1]
         out = [np.empty(total, dtype=np.int64) for _ in range(6)]
-        self._run.list_windows(*known, counted, begins, buckets, places, *out)
+        self._look.list_windows(*known, True, counted, begins, counts, buckets, places, *out)
         if not counted:
             _, _, which, index, _, _ = out
             ends = self._offsets[which] + self._lengths[which] + self._everys[which] * index

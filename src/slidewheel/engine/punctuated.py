@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from slidewheel.algebra.extremes import min as smallest
 from slidewheel.algebra.sums import count
 from slidewheel.compiler.fixed import compiled
-from slidewheel.engine import slots as kernels
+from slidewheel.engine import slots
 from slidewheel.engine.arena import Arena, Undo
 from slidewheel.engine.columns import Array, read_only
 from slidewheel.engine.components import Component
@@ -31,7 +31,7 @@ class Punctuated:
         self.arena.add_component(Component(first, ("i8",), 0, 0))
         self.arena.add_component(Component(count().monoid(), ("i8",), 0, 0))
         self.numbers, self.last_end = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        self._run: Any = compiled(kernels)
+        self._run: Any = compiled(slots)
         self._new: tuple[Array, Array, Array] | None = None
 
     def reserve_keys(self, count: int) -> None:
@@ -56,13 +56,9 @@ class Punctuated:
         flags = self.flags(rows.table) if not late else np.zeros(len(rows), dtype=bool)
         ids = np.empty(len(rows), dtype=np.int64)
         self._run.number_punctuated(rows.codes, flags, self.numbers, ids)
-        placed, undo = self.arena.place(rows.codes, ids, len(rows))
         times = read_only(rows.times)
-        try:
-            self.arena.fill(placed, [((times,), None), ((times,), None), *rows.inputs], undo)
-        except BaseException:
-            self.arena.undo(undo)
-            raise
+        inputs = [((times,), None), ((times,), None), *rows.inputs]
+        placed, undo = self.arena.add(rows.codes, ids, len(rows), inputs)
         if not late:
             ends = np.flatnonzero(flags)
             self._new = rows.codes[ends], rows.times[ends], np.where(placed[ends] < 0, ~placed[ends], placed[ends])

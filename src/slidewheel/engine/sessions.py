@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from slidewheel.compiler.fixed import compiled
-from slidewheel.engine import slots as kernels
+from slidewheel.engine import lookup, slots
 from slidewheel.engine.arena import Arena, Undo
 from slidewheel.engine.columns import Array
 from slidewheel.engine.keys import Keys
@@ -19,7 +19,8 @@ class Sessions:
     def __init__(self, place: int, spec: Session) -> None:
         self.place, self.gap = place, spec.gap
         self.arena = Arena([], extras=2)
-        self._run: Any = compiled(kernels)
+        self._run: Any = compiled(slots)
+        self._look: Any = compiled(lookup)
         self._done: tuple[Array, Array] | None = None
         self.waiting = np.empty(0, dtype=np.int64)
         """Keys that have a row at the watermark which is not added yet: it belongs to a session that ends there."""
@@ -37,11 +38,7 @@ class Sessions:
         )  # fmt: skip
         old = [old_firsts[:changed], old_lasts[:changed]]
         undo = Undo(keys, before, moves, shifts[:shifted].copy(), touched[:changed].copy(), extras=old)
-        try:
-            arena.fill(placed, rows.inputs, undo)
-        except BaseException:
-            arena.undo(undo)
-            raise
+        arena.fill(placed, rows.inputs, undo)
         return undo
 
     def close(self, before: int | None, watermark: int, known: Keys) -> Closed:
@@ -50,7 +47,7 @@ class Sessions:
         out = np.empty((5, int((arena.end[keys] - arena.front[keys]).sum())), dtype=np.int64)
         until = np.full(arena.keys, watermark)
         until[self.waiting] -= 1
-        count = self._run.closed_sessions(keys, self.gap, until, *arena.rings, *arena.extras, out)
+        count = self._look.closed_sessions(keys, self.gap, until, *arena.rings, *arena.extras, out)
         key, lo, hi, starts, ends = out[:, :count]
         self._done = key, hi
         order = np.lexsort((ranks[key], ends))

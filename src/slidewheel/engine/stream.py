@@ -43,6 +43,8 @@ class Late:
     """Windows that were given out again, corrected (late="update")."""
     null_times: int = 0
     """Rows without a time."""
+    outside: int = 0
+    """Rows in the gaps between windows whose slide is longer than their range."""
     unfinished: int = 0
     """Rows in punctuated windows whose end had not come when the stream was finished."""
     table: pa.Table | None = None
@@ -51,7 +53,7 @@ class Late:
     """The rows without a time, kept in the same way."""
 
 
-COUNTS = ("rows", "dropped", "updates", "null_times", "unfinished")
+COUNTS = ("rows", "dropped", "updates", "null_times", "outside", "unfinished")
 
 
 class Stream:
@@ -313,6 +315,8 @@ class Stream:
                 table=given.filter(pa.array(behind)).filter(pa.array(missed)),
             )
         engine.merge(on_time, late, counted)
+        if query.plan.has_gaps:
+            self._count(outside=int(_in_gaps(query.windows, times).sum()))
         if len(times):
             newest = int(times.max())
             self._latest = newest if self._latest is None else max(newest, self._latest)
@@ -338,6 +342,11 @@ class Stream:
                     else pa.concat_tables([tables[name], table], promote_options="default")
                 )
         self._late = Late(**numbers, **tables)
+
+
+def _in_gaps(specs: tuple[Any, ...], times: Array) -> Array:
+    """Which of these times no window holds."""
+    return np.asarray(np.all([(times - spec.offset) % spec.every >= spec.range for spec in specs], axis=0))
 
 
 def _alike(given: pa.DataType, wanted: pa.DataType) -> bool:

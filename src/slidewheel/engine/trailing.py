@@ -29,13 +29,7 @@ class Trailed:
         return max(sum(spec.reach).bit_length() - 1, 0)
 
     def add(self, rows: Rows, late: bool = False) -> Undo:
-        placed, undo = self.arena.place(rows.codes, rows.times, len(rows))
-        try:
-            self.arena.fill(placed, rows.inputs, undo)
-        except BaseException:
-            self.arena.undo(undo)
-            raise
-        return undo
+        return self.arena.add(rows.codes, rows.times, len(rows), rows.inputs)[1]
 
     def answers(self, codes: Array, times: Array, frontier: int) -> dict[int, tuple[States, Array]]:
         """By the place of each spec: the states of the windows of these rows, and whether each holds a row."""

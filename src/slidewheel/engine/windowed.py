@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from slidewheel.engine.arena import Undo
 from slidewheel.engine.batches import Batch, in_time_order, join
 from slidewheel.engine.columns import Array
 from slidewheel.engine.counted import Counted
@@ -14,6 +13,7 @@ from slidewheel.engine.keys import Keys
 from slidewheel.engine.periodic import Closed, Periodic, Rows
 from slidewheel.engine.punctuated import Punctuated
 from slidewheel.engine.sessions import Sessions
+from slidewheel.engine.tracks import Tracks
 from slidewheel.windows.plan import Plan
 from slidewheel.windows.specs import Punctuated as PunctuatedSpec
 from slidewheel.windows.specs import Rows as RowsSpec
@@ -22,44 +22,18 @@ from slidewheel.windows.specs import Session
 TRACKS: dict[type, Any] = {Session: Sessions, RowsSpec: Counted, PunctuatedSpec: Punctuated}
 
 
-class Windowed:
+class Windowed(Tracks):
     """The state of a query whose windows give a row each."""
 
     def __init__(self, plan: Plan, binding: Binding, keys: Keys, time_type: pa.DataType) -> None:
-        self.plan, self.binding, self.keys, self.time_type = plan, binding, keys, time_type
-        self.tracks: list[Any] = [Periodic(group.specs, group.slicing, plan.final != "auto") for group in plan.groups]
+        tracks: list[Any] = [Periodic(group.specs, group.slicing, plan.final != "auto") for group in plan.groups]
         for place, spec in enumerate(plan.specs):
             if type(spec) in TRACKS:
-                self.tracks.append(TRACKS[type(spec)](place, spec))
-        for track in self.tracks:
-            for number in range(binding.components):
-                track.arena.add_component(binding.component(number))
-        self.in_order = plan.in_order
-        self.pending: Batch | None = None
+                tracks.append(TRACKS[type(spec)](place, spec))
+        super().__init__(plan, binding, keys, tracks)
+        self.time_type = time_type
         self._nothing: pa.Table | None = None
         """What comes out when no window closes; its types are known once."""
-        self._undo: list[tuple[Any, Undo]] = []
-        self._before: Batch | None = None
-
-    # One step: begin, then merge, close, and commit or undo.
-
-    def begin(self) -> None:
-        self._undo, self._before = [], self.pending
-        self._saved = [track.saved() if hasattr(track, "saved") else None for track in self.tracks]
-
-    def commit(self) -> None:
-        for track, undo in self._undo:
-            track.arena.commit(undo)
-        self._undo = []
-
-    def undo(self) -> None:
-        for track, undo in reversed(self._undo):
-            track.arena.undo(undo)
-        for track, saved in zip(self.tracks, self._saved, strict=True):
-            track.arena.forget()
-            if saved is not None:
-                track.restore(saved)
-        self._undo, self.pending = [], self._before
 
     def lateness(self, batch: Batch, watermark: int, repair: int) -> tuple[Array, Array, Array]:
         """For rows behind the watermark: late for a window; counted in one, for each track; in a closed one anew."""
@@ -69,7 +43,7 @@ class Windowed:
 
     def merge(self, batch: Batch, late: Batch, counted: Array) -> None:
         """Rows on time, and late ones with the tracks in which they still count."""
-        if self.in_order:
+        if self.plan.in_order:
             self.binding.try_out(batch.table, batch.times)
             self.pending = batch if self.pending is None else join([self.pending, batch])
             late, counted = self._late_in_order(late, counted)
@@ -92,22 +66,6 @@ class Windowed:
         rows = Rows(batch.codes, batch.times, self.binding.read(batch.table, batch.times), table)
         for track in tracks:
             self._undo.append((track, track.add(rows, late)))
-
-    def see_keys(self) -> None:
-        """Make room for keys that have just been met."""
-        for track in self.tracks:
-            getattr(track, "reserve_keys", track.arena.reserve_keys)(len(self.keys))
-
-    def see_nulls(self, table: pa.Table) -> None:
-        """Count values from now on in columns that have nulls; up to now, every row had one."""
-        known = self.binding.components
-        if self.binding.note_nulls(table):
-            for track in self.tracks:
-                for number in range(known, self.binding.components):
-                    component = self.binding.component(number)
-                    track.arena.add_component(component)
-                    component.entries[:] = 1
-                track.arena.forget()
 
     def close(self, before: int | None, watermark: int | None, latest: int | None) -> list[Closed]:
         """The windows that close when the watermark rises; without one, all of them."""

@@ -39,6 +39,8 @@ class Plan:
         named += [name for aggregate in aggregates for name in aggregate.columns if name is not None]
         self.peers = list(dict.fromkeys(named))
         self.groups = self._groups()
+        self.has_gaps = all(isinstance(spec, Sliding) and spec.every > spec.range for spec in specs)
+        """Whether there are times that no window holds."""
 
     def _groups(self) -> list[Group]:
         periodic = [(place, spec) for place, spec in enumerate(self.specs) if isinstance(spec, Sliding)]
