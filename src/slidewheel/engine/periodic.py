@@ -9,7 +9,7 @@ import pyarrow as pa
 from slidewheel.compiler.fixed import compiled
 from slidewheel.engine import lookup, slots
 from slidewheel.engine.arena import Arena, Inputs, Undo
-from slidewheel.engine.columns import Array
+from slidewheel.engine.columns import Array, scattered
 from slidewheel.engine.keys import Keys
 from slidewheel.windows.slicing import Slicing
 from slidewheel.windows.specs import Sliding
@@ -32,14 +32,9 @@ class Closed:
 
     def placed(self, places: Array) -> "Closed":
         """The same windows, the k-th at places[k]."""
-
-        def moved(column: Array) -> Array:
-            found = np.empty_like(column)
-            found[places] = column
-            return found
-
-        keys, specs, starts, ends = (moved(column) for column in (self.keys, self.specs, self.starts, self.ends))
-        return Closed(keys, specs, starts, ends, [moved(column) for column in self.states])
+        columns = (self.keys, self.specs, self.starts, self.ends)
+        keys, specs, starts, ends = (scattered(column, places) for column in columns)
+        return Closed(keys, specs, starts, ends, [scattered(column, places) for column in self.states])
 
 
 @dataclass
@@ -143,7 +138,8 @@ class Periodic:
         lasts = np.array([spec.last_end_until(watermark) for _, spec in self.specs], dtype=np.int64)
         arena.extend(keys, watermark)
         places, *listed = self._listed(keys, firsts, lasts)
-        return self.windows(*listed).placed(places)
+        closed = self.windows(*listed)
+        return closed if len(keys) == len(self.specs) == 1 else closed.placed(places)
 
     def _earliest(self, keys: Array) -> int:
         arena = self.arena

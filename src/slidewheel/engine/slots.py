@@ -139,9 +139,13 @@ def place(
     Returns the numbers of shifts and of touched slots.
     """
     shifted = changed = 0
+    same_key, same_id, same_slot = -1, 0, 0
     for i in range(len(codes)):
-        key = np.uint64(codes[np.uint64(i)])
         x = row_ids[np.uint64(i)]
+        if merging and codes[np.uint64(i)] == same_key and x == same_id:  # as the row before
+            slots[np.uint64(i)] = same_slot
+            continue
+        key = np.uint64(codes[np.uint64(i)])
         b, m, last = base[key], mask[key], end[key]
         begins = True
         position = last
@@ -174,6 +178,7 @@ def place(
                 changed += 1
             slots[np.uint64(i)] = slot
         listed[key] = x
+        same_key, same_id, same_slot = codes[np.uint64(i)], x, slot
         # Also right behind what has been read: its block may have been taken for complete.
         if position <= settled[key] and position < dirty[key]:
             dirty[key] = position

@@ -3,18 +3,11 @@
 import numpy as np
 
 from slidewheel.engine.arena import Arena, Undo, distinct
-from slidewheel.engine.columns import Array
+from slidewheel.engine.columns import Array, scattered
 from slidewheel.engine.periodic import Rows
 from slidewheel.windows.specs import Trailing
 
 States = list[Array]
-
-
-def _back(column: Array, order: Array) -> Array:
-    """In the order from before `order`."""
-    found = np.empty_like(column)
-    found[order] = column
-    return found
 
 
 class Trailed:
@@ -42,8 +35,8 @@ class Trailed:
             starts = times - before
             lo, hi = self.arena.follow(codes, times, before, after)
             levels = np.full(len(codes), self.arena.shifts.index(self._shift(spec)))
-            states = [_back(column, by_key) for column in self.arena.answers(codes, lo, hi, starts, levels)]
-            found[place] = states, _back(lo < hi, by_key)
+            states = [scattered(column, by_key) for column in self.arena.answers(codes, lo, hi, starts, levels)]
+            found[place] = states, scattered(lo < hi, by_key)
         return found
 
     def touched_by(self, codes: Array, times: Array, late_codes: Array, late_times: Array) -> Array:
