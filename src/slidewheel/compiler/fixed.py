@@ -1,6 +1,7 @@
 """Kernels that no aggregate takes part in: the functions of a file, compiled and kept like generated modules."""
 
 import ast
+from collections.abc import Callable
 from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any
@@ -14,17 +15,47 @@ from slidewheel.compiler.runtime import OPTIONS, jit
 '''
 
 
+class Compiled:
+    """The functions of a file as attributes."""
+
+    def __init__(self, file: ModuleType) -> None:
+        self._text, self._label = _text(file), file.__name__.replace(".", "_")
+        try:
+            self._module = module.load(self._text, self._label)
+        except OSError:
+            self._module = self._in_memory()
+
+    def _in_memory(self) -> ModuleType:
+        return module.load_in_memory(self._text, self._label, {})
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = getattr(self._module, name)
+
+        def call(*arguments: Any) -> Any:
+            try:
+                return function(*arguments)
+            except OSError:  # compiled, but it can't be kept: no room, or no rights
+                self._module = self._in_memory()
+                self.__dict__.pop(name, None)
+                return getattr(self._module, name)(*arguments)
+
+        call.py_func = function.py_func  # type: ignore[attr-defined]
+        self.__dict__[name] = call
+        return call
+
+
 @cache
 def compiled(file: ModuleType) -> Any:
     """The functions of this file, compiled; those whose name begins with _, imported ones too, only for the others."""
+    return Compiled(file)
+
+
+def _text(file: ModuleType) -> str:
     text = HEAD.format(label=file.__name__)
     defined = [f for f in vars(file).values() if isinstance(f, FunctionType)]
-    functions = [f for f in defined if f.__module__ == file.__name__ or f.__name__.startswith("_")]
-    for function in functions:
-        decorator = "jit" if function.__name__.startswith("_") else "njit(cache=True, **OPTIONS)"
-        text += f"\n@{decorator}\n{ast.unparse(source.own_definition(function))}\n"
-    label = file.__name__.replace(".", "_")
-    try:
-        return module.load(text, label)
-    except OSError:
-        return module.load_in_memory(text, label, {})
+    for function in defined:
+        inner = function.__name__.startswith("_")
+        if inner or function.__module__ == file.__name__:
+            decorator = "jit" if inner else "njit(cache=True, **OPTIONS)"
+            text += f"\n@{decorator}\n{ast.unparse(source.own_definition(function))}\n"
+    return text
