@@ -139,7 +139,6 @@ def test_a_snapshot_can_be_read_by_the_query_that_was_read():
     assert again.finish().equals(stream.finish())
 
 
-@pytest.mark.xfail(reason="to_dict hands on what quantile was given, which JSON can't write", strict=True)
 @pytest.mark.parametrize("q", [np.float32(0.5), Fraction(1, 2)], ids=repr)
 def test_numbers_of_other_libraries_become_plain(q):
     through_json(sw.query(**QUERY | {"aggregates": [sw.quantile("x", q)]}))
@@ -288,7 +287,6 @@ UNCLEAR = {
 }
 
 
-@pytest.mark.xfail(reason="data of the wrong types raise what Python raises, or nothing", strict=True)
 @pytest.mark.parametrize("data", UNCLEAR.values(), ids=UNCLEAR)
 def test_data_of_the_wrong_types(data):
     with pytest.raises(sw.SlidewheelError):

@@ -275,7 +275,6 @@ if hasattr(pa, "decimal32"):  # pyarrow 18 and later
 
 
 @pytest.mark.parametrize("kind", RARE, ids=str)
-@pytest.mark.xfail(reason="neither taken nor refused: Arrow has no function to sort or encode them", strict=True)
 def test_rare_types(kind):
     values = RARE[kind]
     plain_type = kind.value_type if pa.types.is_dictionary(kind) else kind

@@ -15,14 +15,8 @@ from slidewheel.engine.keys import ordered
 from slidewheel.errors import InvalidArgument, InvalidTime
 from slidewheel.times import instants
 
-PLAIN_LAYOUT = {
-    pa.string_view(): pa.large_string(),
-    pa.binary_view(): pa.large_binary(),
-    pa.dictionary(pa.uint32(), pa.string_view()): pa.large_string(),
-    pa.dictionary(pa.int32(), pa.string_view()): pa.large_string(),
-    pa.dictionary(pa.uint8(), pa.string_view()): pa.large_string(),
-    pa.dictionary(pa.uint16(), pa.string_view()): pa.large_string(),
-}
+PLAIN_LAYOUT = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(), pa.float16(): pa.float32()}
+"""Types for which Arrow lacks functions, and those that hold the same."""
 
 
 @dataclass
@@ -61,15 +55,24 @@ def join(batches: Sequence[Batch]) -> Batch:
 
 def read_table(data: Any) -> pa.Table:
     """Anything with Arrow's interface, or a dict of columns."""
-    return _without_views(_read_table(data))
+    return _plain_layout(_read_table(data))
 
 
-def _without_views(table: pa.Table) -> pa.Table:
-    """Texts and bytes in the layout that all of Arrow's functions take."""
+def _plain_layout(table: pa.Table) -> pa.Table:
+    """Values in layouts that all of Arrow's functions take."""
     for place, field in enumerate(table.schema):
-        kind = PLAIN_LAYOUT.get(field.type)
-        if kind is not None:
-            table = table.set_column(place, field.with_type(kind), table.column(place).cast(kind))
+        kind, column = field.type, table.column(place)
+        if pa.types.is_dictionary(kind) and kind.value_type in PLAIN_LAYOUT:
+            values = PLAIN_LAYOUT[kind.value_type]
+            parts = [pa.DictionaryArray.from_arrays(c.indices, c.dictionary.cast(values)) for c in column.chunks]
+            kind = pa.dictionary(kind.index_type, values)
+            table = table.set_column(place, field.with_type(kind), pa.chunked_array(parts, kind))
+        elif pa.types.is_decimal(kind) and kind.bit_width < 128:
+            kind = pa.decimal128(kind.precision, kind.scale)
+            table = table.set_column(place, field.with_type(kind), column.cast(kind))
+        elif kind in PLAIN_LAYOUT:
+            kind = PLAIN_LAYOUT[kind]
+            table = table.set_column(place, field.with_type(kind), column.cast(kind))
     return table
 
 

@@ -152,6 +152,8 @@ def query(
     for name in (time, *names):
         if not isinstance(name, str):
             raise InvalidArgument(f"time= and keys= are column names, not {name!r}")
+    if not isinstance(final, str):
+        raise InvalidArgument(f"final= is the name of an algorithm, not {final!r}")
     if late not in LATE:
         raise InvalidArgument(f"late must be one of {', '.join(LATE)}, not {late!r}")
     mending = 0 if repair is None else duration(repair, allow_zero=True)

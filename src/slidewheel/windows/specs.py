@@ -1,5 +1,6 @@
 """Window specs: what a user says about windows. Bounds and slices are derived from them elsewhere."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -202,17 +203,27 @@ def punctuated(column: str, *, name: str | None = None) -> Punctuated:
     return Punctuated(_name(name, _column(column)), _column(column))
 
 
-KINDS: dict[str, type[Spec]] = {c.__name__.lower(): c for c in (Sliding, Session, Rows, Punctuated, Trailing, Delta)}
+KINDS: dict[str, Callable[..., Spec]] = {
+    "sliding": sliding,
+    "session": session,
+    "rows": rows,
+    "punctuated": punctuated,
+    "trailing": trailing,
+    "delta": delta,
+}
 
 
-def from_dict(data: dict[str, Any]) -> Spec:
+def from_dict(data: Any) -> Spec:
     """The spec that `to_dict` wrote."""
-    fields = dict(data)
-    kind = KINDS.get(fields.pop("kind", ""))
-    if kind is None:
-        raise InvalidArgument(f"unknown kind of window {data.get('kind')!r}: there are {', '.join(KINDS)}")
+    if not isinstance(data, Mapping) or data.get("kind") not in KINDS:
+        kind = data.get("kind") if isinstance(data, Mapping) else data
+        raise InvalidArgument(f"unknown kind of window {kind!r}: there are {', '.join(KINDS)}")
+    fields = {name: value for name, value in data.items() if name != "kind"}
+    for name in ("range", "every", "offset", "gap", "count"):
+        if name in fields and (isinstance(fields[name], bool) or not isinstance(fields[name], int)):
+            raise InvalidArgument(f"{name} of a window as plain data is a whole number, not {fields[name]!r}")
     try:
-        return kind(**fields)
+        return KINDS[data["kind"]](**fields)
     except TypeError as error:
         raise InvalidArgument(f"a window of kind {data['kind']!r} can't be read: {error}") from None
 
