@@ -1,5 +1,7 @@
 """slidewheel: sliding-window aggregation, exact and fast, for your own aggregates too."""
 
+from typing import TYPE_CHECKING, Any
+
 from slidewheel import swag
 from slidewheel._version import __version__
 from slidewheel.algebra.aggregate import Aggregate
@@ -14,9 +16,7 @@ from slidewheel.algebra.order import collect, collect_distinct, concat, first, l
 from slidewheel.algebra.quantile import quantile
 from slidewheel.algebra.sums import count, geomean, mean, product, sum
 from slidewheel.algebra.top_k import top_k
-from slidewheel.engine.query import Query, query
 from slidewheel.engine.rolling import rolling
-from slidewheel.engine.stream import Late, Stream
 from slidewheel.errors import (
     CompileError,
     InvalidAggregate,
@@ -32,6 +32,10 @@ from slidewheel.errors import (
 )
 from slidewheel.swag.registry import algorithms
 from slidewheel.windows.specs import delta, punctuated, rows, session, sliding, trailing, tumbling
+
+if TYPE_CHECKING:
+    from slidewheel.engine.query import Query, query
+    from slidewheel.engine.stream import Late, Stream
 
 __all__ = [
     "Aggregate",
@@ -90,3 +94,17 @@ __all__ = [
     "tumbling",
     "var",
 ]
+
+
+_QUERIES = {"Late": "stream", "Query": "query", "Stream": "stream", "query": "query"}
+
+
+def __getattr__(name: str) -> Any:
+    """Queries are imported when first used: they need pyarrow and Numba, which take longer than all the rest."""
+    if name not in _QUERIES:
+        raise AttributeError(f"module 'slidewheel' has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(f"slidewheel.engine.{_QUERIES[name]}"), name)
+    globals()[name] = found
+    return found

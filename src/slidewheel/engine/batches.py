@@ -149,14 +149,13 @@ def in_time_order(batch: Batch, ranks: Array, peers: Sequence[str]) -> Array:
 
 def _peers_in_order(batch: Batch, order: Array, times: Array, ranks: Array, peers: Sequence[str]) -> Array:
     """The same order, but rows of one key and time by the columns `peers`."""
-    rank = ranks[batch.codes[order]]
-    same = (times[1:] == times[:-1]) & (rank[1:] == rank[:-1])
-    if same.any() and peers:
-        tied = np.zeros(len(order), dtype=bool)
-        tied[1:] = same
-        tied[:-1] |= same
-        places = np.flatnonzero(tied)
-        group = np.cumsum(np.concatenate([[True], ~same]))[places]
+    near = np.flatnonzero(times[1:] == times[:-1])
+    near = near[ranks[batch.codes[order[near]]] == ranks[batch.codes[order[near + 1]]]]
+    if len(near) and peers:
+        places = np.unique(np.concatenate([near, near + 1]))
+        begins = np.ones(len(places), dtype=bool)
+        begins[np.searchsorted(places, near + 1)] = False
+        group = np.cumsum(begins)
         rows = batch.table.take(pa.array(order[places])).select(list(dict.fromkeys(peers)))
         sortable = [name for name in rows.column_names if not pa.types.is_nested(rows[name].type)]
         names = [f"c{k}" for k in range(len(sortable))]

@@ -200,7 +200,10 @@ class InterpretedWork:
 def lengthened(array: Array, length: int) -> Array:
     """A copy with room for more, which holds anything: numpy asks for large pages, and none is touched in vain."""
     longer = np.empty((length, *array.shape[1:]), dtype=array.dtype)
-    longer[: len(array)] = array
+    if array.dtype == object:
+        longer[: len(array)] = array
+    else:  # as bytes: numpy copies records field by field
+        longer.view(np.uint8).reshape(-1)[: array.nbytes] = array.view(np.uint8).reshape(-1)
     return longer
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slidewheel.engine.batches import Batch, in_time_order, join
-from slidewheel.engine.columns import Array
+from slidewheel.engine.columns import Array, joined
 from slidewheel.engine.components import identity_states
 from slidewheel.engine.counted import Counted
 from slidewheel.engine.deltas import Deltas
@@ -141,8 +141,8 @@ class PerRow(Tracks):
         columns, names = list(batch.table.columns), list(batch.table.column_names)
         for place, spec in enumerate(self.plan.specs):
             parts = [a.answers[place] for a in some]
-            states = [np.concatenate(column) for column in zip(*(states for states, _ in parts), strict=True)]
-            filled = np.concatenate([held for _, held in parts])
+            states = [joined(column) for column in zip(*(states for states, _ in parts), strict=True)]
+            filled = joined([held for _, held in parts])
             columns += self.binding.answers(states, filled)
             names += [f"{aggregate.output}_{spec.name}" for aggregate in self.binding.aggregates]
         whole_table = pa.table(columns, names=names)

@@ -27,16 +27,19 @@ class Trailed:
     def answers(self, codes: Array, times: Array, frontier: int) -> dict[int, tuple[States, Array]]:
         """By the place of each spec: the states of the windows of these rows, and whether each holds a row."""
         self.arena.extend(distinct(codes, self.arena.keys), frontier)
-        by_key = self.arena.by_key(codes)  # neighbours in memory one after the other
-        codes, times = codes[by_key], times[by_key]
+        by_key = self.arena.by_key(codes) if self.arena.keys > 1 else None  # neighbours in memory after each other
+        if by_key is not None:
+            codes, times = codes[by_key], times[by_key]
         found = {}
         for place, spec in self.specs:
             before, after = spec.reach
             starts = times - before
             lo, hi = self.arena.follow(codes, times, before, after)
             levels = np.full(len(codes), self.arena.shifts.index(self._shift(spec)))
-            states = [scattered(column, by_key) for column in self.arena.answers(codes, lo, hi, starts, levels)]
-            found[place] = states, scattered(lo < hi, by_key)
+            states, filled = self.arena.answers(codes, lo, hi, starts, levels), lo < hi
+            if by_key is not None:
+                states, filled = [scattered(column, by_key) for column in states], scattered(filled, by_key)
+            found[place] = states, filled
         return found
 
     def touched_by(self, codes: Array, times: Array, late_codes: Array, late_times: Array) -> Array:

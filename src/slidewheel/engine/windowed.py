@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from slidewheel.engine.batches import Batch, in_time_order, join
-from slidewheel.engine.columns import Array
+from slidewheel.engine.columns import Array, joined
 from slidewheel.engine.counted import Counted
 from slidewheel.engine.inputs import Binding
 from slidewheel.engine.keys import Keys
@@ -102,13 +102,8 @@ class Windowed(Tracks):
         return self._table(some)
 
     def _table(self, some: list[Closed]) -> pa.Table:
-        keys, specs, starts, ends = (
-            np.concatenate([getattr(c, n) for c in some]) for n in ("keys", "specs", "starts", "ends")
-        )
-        states = [
-            np.concatenate(column) if len(some) > 1 else column[0]
-            for column in zip(*(c.states for c in some), strict=True)
-        ]
+        keys, specs, starts, ends = (joined([getattr(c, n) for c in some]) for n in ("keys", "specs", "starts", "ends"))
+        states = [joined(column) for column in zip(*(c.states for c in some), strict=True)]
         if len(some) > 1:
             order = np.lexsort((specs, self.keys.ranks()[keys], ends))
             keys, specs, starts, ends = keys[order], specs[order], starts[order], ends[order]
