@@ -23,7 +23,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     **{kind: (kind,) for kind in KINDS},
 }
 CHUNK = 50
-CASES = 300
+CASES = 200
 MANY = 10 * CASES
 
 
