@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import slidewheel as sw
+from slidewheel.engine import keys as keys_module
 from slidewheel.engine.keys import Integers, Keys, codes_for
 from tests.engine.oracle import rank
 
@@ -287,3 +288,24 @@ def test_rare_types(kind):
     except sw.Unsupported:
         return
     assert got["k"].to_pylist() == [values[1], values[0]]
+
+
+@pytest.mark.parametrize("until", [1, 3])
+def test_values_that_share_a_hash(monkeypatch, until):
+    """Values are compared, not only their hashes; where two share one, others are taken."""
+    real = keys_module._hashed
+    asked = []
+
+    def crowded(values: pa.Array, seed: int) -> Any:
+        asked.append(seed)
+        return real(values, seed) if seed >= until else real(values, seed) & 3
+
+    monkeypatch.setattr(keys_module, "_hashed", crowded)
+    codes = keys_module.Values(pa.string())
+    words = [f"word {n}" for n in range(40)]
+    first = codes.encode(pa.array(words[:3]))
+    again = codes.encode(pa.array([*words, None, *words[::-1]]))
+    assert max(asked) == until
+    assert len(set(again.tolist())) == 41
+    assert codes.values().take(pa.array(again)).to_pylist() == [*words, None, *words[::-1]]
+    assert (again[:3] == first).all()

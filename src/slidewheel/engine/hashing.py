@@ -40,3 +40,20 @@ def rebuild(distinct, count, places):
         while places[slot] != 0:
             slot = (slot + np.uint64(1)) & np.uint64(mask)
         places[slot] = code + 1
+
+
+def hash_bytes(data, offsets, seed, out):
+    """A hash of each stretch of bytes: eight at a time, mixed by multiplication and shifts."""
+    for i in range(len(out)):
+        first, last = offsets[i], offsets[i + 1]
+        h = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(last - first)
+        at = first
+        while at < last:
+            word = np.uint64(0)
+            for k in range(min(8, last - at)):
+                word |= np.uint64(data[np.uint64(at + k)]) << np.uint64(8 * k)
+            h = (h ^ word) * np.uint64(0xBF58476D1CE4E5B9)
+            h ^= h >> np.uint64(29)
+            at += 8
+        h = (h ^ (h >> np.uint64(30))) * np.uint64(0x94D049BB133111EB)
+        out[i] = np.int64(h ^ (h >> np.uint64(31)))

@@ -75,12 +75,13 @@ class Numbers:
 
 
 class Values:
-    """A column of texts, bytes, decimals: by Arrow's dictionaries."""
+    """A column of texts, bytes, decimals: by hashes of their bytes, each compared with the value that had it first."""
 
     def __init__(self, kind: pa.DataType) -> None:
         self.type = kind
         self._values = pa.array([], kind)
-        self._known: dict[Any, int] = {}
+        self._hashes = Integers()
+        self._seed = 0
 
     def __len__(self) -> int:
         return len(self._values)
@@ -90,21 +91,45 @@ class Values:
         return np.asarray(self._codes(local.dictionary)[local.indices.to_numpy()])
 
     def _codes(self, distinct: pa.Array) -> Array:
-        if len(self) > 16 * len(distinct):  # a few of many: not worth a table of the many
-            for code in range(len(self._known), len(self)):
-                self._known[self._values[code].as_py()] = code
-            codes = np.array([self._known.get(value, -1) for value in distinct.to_pylist()], dtype=np.int64)
-        else:
-            found = pc.index_in(distinct, value_set=self._values)
-            codes = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        new = np.flatnonzero(codes < 0)
-        if len(new):
-            codes[new] = np.arange(len(self), len(self) + len(new))
-            self._values = pa.concat_arrays([self._values, distinct.take(pa.array(new))])
-        return codes
+        """The codes of values that differ from each other."""
+        while True:
+            codes = self._hashes.encode(_hashed(distinct, self._seed))
+            new = np.flatnonzero(codes >= len(self))
+            if len(new) == self._hashes.count - len(self):
+                known = pa.concat_arrays([self._values, distinct.take(pa.array(new))])
+                if known.take(pa.array(codes)).equals(distinct):
+                    self._values = known
+                    return codes
+            self._hash_again()
+
+    def _hash_again(self) -> None:
+        """Two values have one hash: take other hashes, until no two have."""
+        while True:
+            self._seed += 1
+            self._hashes = Integers()
+            codes = self._hashes.encode(_hashed(self._values, self._seed))
+            if (codes == np.arange(len(codes))).all():
+                return
 
     def values(self) -> pa.Array:
         return self._values
+
+
+def _hashed(values: pa.Array, seed: int) -> Array:
+    """64 bits of each value's bytes, or of its text where it has none; null has a hash of its own."""
+    kind = values.type
+    plain = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    if not (plain or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
+        values = values.cast(pa.large_binary() if pa.types.is_fixed_size_binary(kind) else pa.large_string())
+    values = values.cast(pa.large_binary())
+    _, ends, data = values.buffers()
+    offsets = np.frombuffer(ends, dtype=np.int64)[values.offset : values.offset + len(values) + 1]
+    text = np.frombuffer(data, dtype=np.uint8) if data is not None and data.size else np.zeros(1, dtype=np.uint8)
+    out = np.empty(len(values), dtype=np.int64)
+    compiled(hashing).hash_bytes(text, offsets, seed, out)
+    if values.null_count:
+        out[np.asarray(pc.is_null(values).to_numpy(zero_copy_only=False))] = -seed
+    return out
 
 
 Codes = Numbers | Values
