@@ -163,7 +163,7 @@ class Arena:
         for component in self.components:
             component.follow(self._run.copy_rings, moves)
         for extra in self.extras:
-            self._run.copy_rings(extra.view(np.uint8).reshape(-1, 8), moves)
+            self._run.copy_rings(extra.reshape(-1, 1), moves)
         return keys, before, moves
 
     def add(self, codes: Array, ids: Array, span: int, inputs: list[Inputs]) -> tuple[Array, Undo]:
@@ -184,7 +184,7 @@ class Arena:
         for component in self.components:
             component.follow(self._run.shift_rings, undo.shifts)
             undo.shifted += 1
-        undo.saved = [component.entries[undo.touched] for component in self.components]
+        undo.saved = [component.saved(undo.touched, self._run.gather) for component in self.components]
         given = {id(component): one for component, one in zip(self.components, inputs, strict=True)}
         self._for_all(lambda component: component.add(*given[id(component)], placed), len(placed))
 
@@ -194,13 +194,13 @@ class Arena:
     def undo(self, undo: Undo) -> None:
         """Back to where things were before `place`."""
         for component, saved in zip(self.components, undo.saved, strict=False):
-            component.entries[undo.touched] = saved
+            component.restore(undo.touched, saved)
         for component in self.components[: undo.shifted]:
             component.follow(self._run.unshift_rings, undo.shifts)
         for extra, values in zip(self.extras, undo.extras, strict=False):
             extra[undo.touched] = values
         for array in (self.ids, *self.extras):
-            self._run.unshift_rings(array.view(np.uint8).reshape(-1, 8), undo.shifts)
+            self._run.unshift_rings(array.reshape(-1, 1), undo.shifts)
         # The rings that were left are as they were: states change only in the new ones.
         self._run.release_rings(undo.moves[:, [2, 3, 2, 3, 4, 5]], self.ids, self._free)
         self._facts[undo.keys] = undo.before

@@ -61,6 +61,27 @@ class Component:
         """The states of all slots, without prefixes and suffixes: to be read or written, not to be kept."""
         return self._by_slot()[:, 0]
 
+    def _units(self) -> Array:
+        """All that belongs to a slot as a row of words, or of bytes where states have no whole number of words."""
+        unit = np.int64 if self.dtype.itemsize % 8 == 0 else np.uint8
+        return self.table.view(unit).reshape(self.capacity, -1)
+
+    def saved(self, slots: Array, gather: Any) -> Array:
+        """A copy of the entries in these slots."""
+        if self.dtype == object or len(slots) == 0:
+            return self.entries[slots]
+        units = self._units()
+        found = np.empty((len(slots), units.shape[1] // self.width), dtype=units.dtype)
+        gather(units, slots, found)
+        return found
+
+    def restore(self, slots: Array, saved: Array) -> None:
+        """Put back what `saved` gave."""
+        if self.dtype == object or len(slots) == 0:
+            self.entries[slots] = saved
+        else:
+            self._units()[slots, : saved.shape[1]] = saved
+
     def follow(self, move: Any, log: Array) -> None:
         """Move states as a log of the arena says; that needs no knowledge of what is in them."""
         if len(log) == 0:
@@ -68,7 +89,7 @@ class Component:
         if self.dtype == object:
             move.py_func(self._by_slot(), log)
         else:
-            move(self.table.view(np.uint8).reshape(self.capacity, -1), log)
+            move(self._units(), log)
 
     def add(self, columns: tuple[Array, ...], valid: Array | None, slots: Array) -> None:
         self.work.add(columns, valid, slots, self.table, self.width)

@@ -186,7 +186,7 @@ def place(
 
 
 def copy_rings(states, moves):
-    """Follow the log of `grow`: states as rows of bytes."""
+    """Follow the log of `grow`: states as rows of words or bytes."""
     for k in range(len(moves)):
         for position in range(moves[k, 4], moves[k, 5]):
             old = np.uint64(moves[k, 0] + (position & moves[k, 1]))
@@ -195,8 +195,16 @@ def copy_rings(states, moves):
                 states[new, np.uint64(byte)] = states[old, np.uint64(byte)]
 
 
+def gather(states, slots, out):
+    """The first words or bytes of these slots, as many as `out` takes."""
+    for k in range(len(slots)):
+        slot = np.uint64(slots[np.uint64(k)])
+        for byte in range(out.shape[1]):
+            out[np.uint64(k), np.uint64(byte)] = states[slot, np.uint64(byte)]
+
+
 def shift_rings(states, shifts):
-    """Follow the log of `place`: states as rows of bytes."""
+    """Follow the log of `place`: states as rows of words or bytes."""
     for k in range(len(shifts)):
         b, m, first, last = shifts[k, 0], shifts[k, 1], shifts[k, 2], shifts[k, 3]
         for back in range(last - first):
