@@ -18,7 +18,7 @@ ENOUGH_FOR_TWO = 1 << 17
 ENTRIES_OF_A_KEY = 16
 """A guess, for the same question."""
 NEVER = int(np.iinfo(np.int64).max)
-PER_KEY = ("base", "mask", "front", "end", "settled", "dirty", "_listed", "_counts")
+PER_KEY = ("base", "mask", "front", "end", "settled", "dirty", "listed", "_counts")
 Inputs = tuple[tuple[Array, ...], Array | None]
 """The columns of a component, and which of their rows are not null."""
 
@@ -68,7 +68,7 @@ class Arena:
     end: Array
     settled: Array
     dirty: Array
-    _listed: Array
+    listed: Array
     _counts: Array
 
     def __init__(self, shifts: list[int], *, merging: bool = True, ranked: bool = False, extras: int = 0) -> None:
@@ -82,7 +82,7 @@ class Arena:
         self.capacity = 0
         self.ids, self.ranks = _zeros(0), _zeros(0)
         self.top = 0
-        self._free = np.full(64, -1, dtype=np.int64)
+        self.free = np.full(64, -1, dtype=np.int64)
         self._run: Any = compiled(slots)
         self._look: Any = compiled(lookup)
 
@@ -143,7 +143,7 @@ class Arena:
         placed, touched = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64)
         shifts = np.empty((rows, 4), dtype=np.int64)
         shifted, changed = self._run.place(
-            codes, ids, self.merging, *self.rings, self.ids, self.ranks, self.settled, self.dirty, self._listed, placed,
+            codes, ids, self.merging, *self.rings, self.ids, self.ranks, self.settled, self.dirty, self.listed, placed,
             shifts, touched
         )  # fmt: skip
         return placed, Undo(keys, before, moves, shifts[:shifted].copy(), touched[:changed].copy())
@@ -151,13 +151,13 @@ class Arena:
     def make_room(self, codes: Array, span: int) -> tuple[Array, Array, Array]:
         """Rings that are long enough for these rows. Returns their keys, what these were before, and the moves."""
         found = np.empty(min(len(codes), self.keys), dtype=np.int64)
-        count, need = self._run.touched_keys(codes, span, self._counts, found, *self.rings, self._listed)
+        count, need = self._run.touched_keys(codes, span, self._counts, found, *self.rings, self.listed)
         keys = found[:count]
         before = self._facts[keys]
         self._reserve_slots(self.top + need)
         moves = np.empty((count if need else 0, 6), dtype=np.int64)
         self.top, moved = self._run.grow(
-            keys, self._counts, *self.rings, self.ids, self.ranks, self._free, self.top, moves
+            keys, self._counts, *self.rings, self.ids, self.ranks, self.free, self.top, moves
         )
         moves = moves[:moved]
         for component in self.components:
@@ -189,7 +189,7 @@ class Arena:
         self._for_all(lambda component: component.add(*given[id(component)], placed), len(placed))
 
     def commit(self, undo: Undo) -> None:
-        self._run.release_rings(undo.moves, self.ids, self._free)
+        self._run.release_rings(undo.moves, self.ids, self.free)
 
     def undo(self, undo: Undo) -> None:
         """Back to where things were before `place`."""
@@ -202,7 +202,7 @@ class Arena:
         for array in (self.ids, *self.extras):
             self._run.unshift_rings(array.reshape(-1, 1), undo.shifts)
         # The rings that were left are as they were: states change only in the new ones.
-        self._run.release_rings(undo.moves[:, [2, 3, 2, 3, 4, 5]], self.ids, self._free)
+        self._run.release_rings(undo.moves[:, [2, 3, 2, 3, 4, 5]], self.ids, self.free)
         self._facts[undo.keys] = undo.before
         self._counts[undo.keys] = 0
         self.forget()
@@ -325,6 +325,6 @@ class Arena:
         """Drop the entries before `keep`."""
         return int(
             self._run.trim(
-                keep, self.ids, *self.rings, self._free, self.settled, self.dirty, self.prefixed, self.suffixed
+                keep, self.ids, *self.rings, self.free, self.settled, self.dirty, self.prefixed, self.suffixed
             )
         )

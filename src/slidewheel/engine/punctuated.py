@@ -80,7 +80,7 @@ class Punctuated:
         arena = self.arena
         keys = np.flatnonzero(arena.end[: arena.keys] > arena.front[: arena.keys])
         lo, _ = arena.locate(keys, self.numbers[keys], self.numbers[keys])
-        self._run.drop_before(keys, lo, arena.ids, *arena.rings, arena._free, arena.settled, arena.dirty)
+        self._run.drop_before(keys, lo, arena.ids, *arena.rings, arena.free, arena.settled, arena.dirty)
 
     def lateness(self, late: Any, watermark: int, repair: int) -> tuple[Array, Array, Array]:
         missed = self.flags(late.table) | (late.times <= self.last_end[late.codes])

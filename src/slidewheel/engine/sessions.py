@@ -33,7 +33,7 @@ class Sessions:
         placed, touched, old_firsts, old_lasts = (np.empty(count, dtype=np.int64) for _ in range(4))
         shifts = np.empty((count, 4), dtype=np.int64)
         shifted, changed = self._run.place_sessions(
-            rows.codes, rows.times, self.gap, *arena.rings, arena.ids, *arena.extras, arena._listed, placed, shifts,
+            rows.codes, rows.times, self.gap, *arena.rings, arena.ids, *arena.extras, arena.listed, placed, shifts,
             touched, old_firsts, old_lasts
         )  # fmt: skip
         old = [old_firsts[:changed], old_lasts[:changed]]
@@ -58,7 +58,7 @@ class Sessions:
         """Forget the sessions that have been given out."""
         if self._done is not None:
             arena = self.arena
-            self._run.drop_before(*self._done, arena.ids, *arena.rings, arena._free, arena.settled, arena.dirty)
+            self._run.drop_before(*self._done, arena.ids, *arena.rings, arena.free, arena.settled, arena.dirty)
             self._done = None
 
     def lateness(self, late: Any, watermark: int, repair: int) -> tuple[Array, Array, Array]:

@@ -14,7 +14,7 @@ from slidewheel.engine import container
 from slidewheel.engine import snapshot as snapshots
 from slidewheel.engine.batches import Batch, read_table, read_times, with_times_as
 from slidewheel.engine.columns import Array
-from slidewheel.engine.inputs import Binding
+from slidewheel.engine.inputs import Binding, whole
 from slidewheel.engine.keys import Keys
 from slidewheel.engine.per_row import PerRow
 from slidewheel.engine.upkeep import forget_idle
@@ -179,12 +179,12 @@ class Stream:
 
     def run(self, table: Any) -> pa.Table:
         """The answers for a finite table; what `Query.run` calls."""
-        whole = read_table(table)
-        if whole.num_rows <= AT_ONCE:
-            result = self._step(self._read(whole), final=True)
+        given = read_table(table)
+        if given.num_rows <= AT_ONCE:
+            result = self._step(self._read(given), final=True)
             self._end()
             return result
-        pieces = [self._read(whole.slice(first, AT_ONCE)) for first in range(0, whole.num_rows, AT_ONCE)]
+        pieces = [self._read(given.slice(first, AT_ONCE)) for first in range(0, given.num_rows, AT_ONCE)]
         # What no later piece can reach closes as we go: state stays small where rows are about in order.
         reached, least = [], FAR
         for _, _, times in reversed(pieces):
@@ -296,7 +296,7 @@ class Stream:
     ) -> pa.Table:
         engine, query, watermark = self._engine, self.query, self._watermark
         given, table = table, self._like_before(table)
-        batch = Batch(table, times, engine.keys.encode([_whole(table[k]) for k in query.keys], len(times)))
+        batch = Batch(table, times, engine.keys.encode([whole(table[k]) for k in query.keys], len(times)))
         engine.see_nulls(table)
         self._count(null_times=len(without), without_time=without)
         engine.see_keys()
@@ -358,12 +358,6 @@ def _alike(given: pa.DataType, wanted: pa.DataType) -> bool:
     texts = [pa.types.is_string(kind) or pa.types.is_large_string(kind) for kind in (given, wanted)]
     timely = [pa.types.is_timestamp(kind) or pa.types.is_date(kind) for kind in (given, wanted)]
     return bool(pa.types.is_null(given) or (texts[0] == texts[1] and timely[0] == timely[1]))
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    from slidewheel.engine.inputs import whole
-
-    return whole(column)
 
 
 @contextlib.contextmanager
