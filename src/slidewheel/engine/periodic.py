@@ -63,6 +63,17 @@ class Rows:
         return Rows(self.codes[which], self.times[which], inputs, table)
 
 
+def slice_starts(slicing: Slicing, times: Array) -> Array:
+    """The start of the slice of each time, which names the slice."""
+    out = np.empty(len(times), dtype=np.int64)
+    if slicing.regular:
+        compiled(slots).regular_starts(times, slicing.period, slicing.edges[0], out)
+    else:
+        edges = np.array([*slicing.edges, slicing.edges[0] + slicing.period], dtype=np.int64)
+        compiled(slots).irregular_starts(times, slicing.period, edges, out)
+    return out
+
+
 class Periodic:
     """The windows of one slicing. `specs` are (place in the query, spec)."""
 
@@ -93,7 +104,7 @@ class Periodic:
 
     def add(self, rows: Rows, late: bool = False) -> Undo:
         """Rows into their slices."""
-        ids = self._slices(rows.times)
+        ids = slice_starts(self.slicing, rows.times)
         if not self._run.in_order(ids):
             order = self._order(ids)
             rows, ids = rows.take(order), ids[order]
@@ -102,15 +113,6 @@ class Periodic:
             order = self.arena.by_key(rows.codes)  # in the order of memory
             rows, ids = rows.take(order), ids[order]
         return self.arena.add(rows.codes, ids, span, rows.inputs)[1]
-
-    def _slices(self, times: Array) -> Array:
-        out = np.empty(len(times), dtype=np.int64)
-        if self.slicing.regular:
-            self._run.regular_starts(times, self.slicing.period, self.slicing.edges[0], out)
-        else:
-            edges = np.array([*self.slicing.edges, self.slicing.edges[0] + self.slicing.period], dtype=np.int64)
-            self._run.irregular_starts(times, self.slicing.period, edges, out)
-        return out
 
     def _order(self, ids: Array) -> Array:
         least, most = int(ids.min()), int(ids.max())

@@ -7,16 +7,11 @@ its start. The edges repeat with a period: `Slicing` holds those of one period.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from slidewheel.windows.specs import Sliding
 
 MOST_EDGES = 4096
 """Edges in a period from which windows get slices of their own rather than shared ones."""
-
-Instants = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -28,16 +23,6 @@ class Slicing:
     @property
     def regular(self) -> bool:
         return len(self.edges) == 1
-
-    def starts(self, times: Instants) -> Instants:
-        """The start of the slice of each time."""
-        if self.regular:
-            edge = self.edges[0]
-            return np.asarray((times - edge) // self.period * self.period + edge)
-        edges = np.array(self.edges, dtype=np.int64)
-        turn = (times - edges[0]) // self.period
-        within = times - turn * self.period
-        return np.asarray(turn * self.period + edges[np.searchsorted(edges, within, side="right") - 1])
 
     def most_between(self, first: int, last: int) -> int:
         """No fewer than the slices from one that starts at `first` to one that starts at `last`."""
