@@ -311,6 +311,13 @@ class Arena:
     def slots_of(self, keys: Array, positions: Array) -> Array:
         return self.base[keys] + (positions & self.mask[keys])
 
+    def live_entries(self) -> tuple[Array, Array]:
+        """The key and position of every entry, key after key."""
+        counts = (self.end - self.front)[: self.keys]
+        codes = np.repeat(np.arange(self.keys), counts)
+        first = np.repeat(self.front[: self.keys] - (np.cumsum(counts) - counts), counts)
+        return codes, np.arange(len(codes)) + first
+
     def keep_keys(self, kept: Array) -> None:
         """Only these keys, which get the codes 0, 1, ...; all others have no entries."""
         self._spread(self._facts[kept])

@@ -19,18 +19,18 @@ class Component:
         self,
         monoid: Monoid,
         inputs: tuple[Any, ...] | None,
-        levels: int,
-        capacity: int,
+        capacity: int = 0,
         form: ModuleType | None = None,
     ) -> None:
         """`inputs` are the dtypes of the columns, or None where states are Python objects.
 
-        `form` is an algorithm for many ranges that is to be used instead of blocks.
+        `form` is an algorithm for many ranges that is to be used instead of blocks. Room for prefixes and suffixes is
+        made by the arena that the component is added to.
         """
         self.monoid, self.form = monoid, form
         self.work: Any = InterpretedWork(monoid) if inputs is None else CompiledWork(monoid, inputs)
         self.dtype = np.dtype(object) if inputs is None or monoid.state is None else monoid.state
-        self.capacity, self.width = capacity, 1 + 2 * levels
+        self.capacity, self.width = capacity, 1
         self.table = self._room(capacity * self.width)
 
     def _room(self, count: int) -> Array:
@@ -191,11 +191,8 @@ class InterpretedWork:
 
     def answers(self, table: Array, parts: Array, offsets: Array, out: Array) -> None:
         for j in range(len(out)):
-            out[j] = (
-                self.fold(table, parts, int(offsets[j]), int(offsets[j + 1]))
-                if offsets[j] < offsets[j + 1]
-                else (self.monoid.identity)
-            )
+            first, last = int(offsets[j]), int(offsets[j + 1])
+            out[j] = self.fold(table, parts, first, last) if first < last else self.monoid.identity
 
     def finals(self, form: ModuleType, *arguments: Any) -> None:
         monoid = self.monoid

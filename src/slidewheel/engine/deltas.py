@@ -23,7 +23,7 @@ class Deltas:
     def __init__(self, place: int, spec: Delta) -> None:
         self.place, self.spec = place, spec
         self.arena = Arena([], merging=False, ranked=True)
-        self.arena.add_component(Component(largest().monoid("f"), ("f8",), 0, 0))  # the column itself
+        self.arena.add_component(Component(largest().monoid("f"), ("f8",)))  # the column itself
         self.oldest = np.zeros(0, dtype=np.int64)
         self._look: Any = compiled(lookup)
 

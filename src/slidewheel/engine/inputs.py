@@ -90,7 +90,7 @@ class Binding:
     def component(self, number: int, capacity: int = 0) -> Component:
         """An empty component for this part; from len(parts) on, for the values that are not null."""
         part = self.parts[number] if number < len(self.parts) else self.counting
-        return Component(part.monoid, self._dtypes(part) if part.compiled else None, 0, capacity, part.form)
+        return Component(part.monoid, self._dtypes(part) if part.compiled else None, capacity, part.form)
 
     @property
     def components(self) -> int:

@@ -138,14 +138,13 @@ class PerRow(Tracks):
             return self._schema_only()
         batch = join([a.batch for a in some])
         order = in_time_order(batch, self.keys.ranks(), self.plan.peers) if len(some) > 1 else None
-        columns, names = list(batch.table.columns), list(batch.table.column_names)
-        for place, spec in enumerate(self.plan.specs):
+        columns = list(batch.table.columns)
+        for place in range(len(self.plan.specs)):
             parts = [a.answers[place] for a in some]
             states = [joined(column) for column in zip(*(states for states, _ in parts), strict=True)]
             filled = joined([held for _, held in parts])
             columns += self.binding.answers(states, filled)
-            names += [f"{aggregate.output}_{spec.name}" for aggregate in self.binding.aggregates]
-        whole_table = pa.table(columns, names=names)
+        whole_table = pa.table(columns, names=[*batch.table.column_names, *self.plan.row_outputs])
         return whole_table if order is None else whole_table.take(pa.array(order))
 
     def _schema_only(self) -> pa.Table:

@@ -11,6 +11,7 @@ from slidewheel.engine import lookup, slots
 from slidewheel.engine.arena import Arena, Inputs, Undo
 from slidewheel.engine.columns import Array, scattered
 from slidewheel.engine.keys import Keys
+from slidewheel.windows.plan import Group
 from slidewheel.windows.slicing import Slicing
 from slidewheel.windows.specs import Sliding
 
@@ -75,14 +76,15 @@ def slice_starts(slicing: Slicing, times: Array) -> Array:
 
 
 class Periodic:
-    """The windows of one slicing. `specs` are (place in the query, spec)."""
+    """The windows of one slicing."""
 
-    def __init__(self, specs: list[tuple[int, Sliding]], slicing: Slicing, in_panes: bool = False) -> None:
+    def __init__(self, group: Group, in_panes: bool = False) -> None:
         """`in_panes` leaves it to the components to put windows together from slices of equal length."""
-        self.specs, self.slicing, self.in_panes = specs, slicing, in_panes
-        lengths = {self.shift(spec) for _, spec in specs if not self._single(spec)}
-        self.arena = Arena(sorted(lengths))
-        levels = [-1 if self._single(spec) else self.arena.shifts.index(self.shift(spec)) for _, spec in specs]
+        specs, self.slicing, self.in_panes = group.specs, group.slicing, in_panes
+        self.specs = specs
+        shifts = [None if in_panes or group.single(spec) else group.shift(spec) for _, spec in specs]
+        self.arena = Arena(sorted({shift for shift in shifts if shift is not None}))
+        levels = [-1 if shift is None else self.arena.shifts.index(shift) for shift in shifts]
         self._levels = np.array(levels, dtype=np.int64)
         self._lengths, self._everys, self._offsets = (
             np.array([getattr(spec, name) for _, spec in specs], dtype=np.int64)
@@ -92,15 +94,6 @@ class Periodic:
         self._places = np.array([place for place, _ in specs], dtype=np.int64)
         self._run: Any = compiled(slots)
         self._look: Any = compiled(lookup)
-
-    @staticmethod
-    def shift(spec: Sliding) -> int:
-        """Blocks are at most as long as the window, and longer than half of it."""
-        return spec.range.bit_length() - 1
-
-    def _single(self, spec: Sliding) -> bool:
-        """Whether no blocks are needed: each window is one slice, or none are used."""
-        return self.in_panes or (self.slicing.regular and self.slicing.period >= spec.range)
 
     def add(self, rows: Rows, late: bool = False) -> Undo:
         """Rows into their slices."""
@@ -144,10 +137,7 @@ class Periodic:
         return closed if len(keys) == len(self.specs) == 1 else closed.placed(places)
 
     def _earliest(self, keys: Array) -> int:
-        arena = self.arena
-        if len(keys) == 0:
-            return 0
-        return int(arena.ids[arena.base[keys] + (arena.front[keys] & arena.mask[keys])].min())
+        return int(self.arena.ids[self.arena.slots_of(keys, self.arena.front[keys])].min())
 
     def _listed(self, keys: Array, firsts: Array, lasts: Array) -> tuple[Array, ...]:
         """The windows that hold rows, key after key: place by end, key and spec; then key, spec, index, entries."""

@@ -28,8 +28,8 @@ class Punctuated:
         self.arena = Arena([])
         # Two components of its own come first: when the window began, and how many rows it has.
         first = smallest().monoid("i")
-        self.arena.add_component(Component(first, ("i8",), 0, 0))
-        self.arena.add_component(Component(count().monoid(), ("i8",), 0, 0))
+        self.arena.add_component(Component(first, ("i8",)))
+        self.arena.add_component(Component(count().monoid(), ("i8",)))
         self.numbers, self.last_end = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         self._run: Any = compiled(slots)
         self._new: tuple[Array, Array, Array] | None = None

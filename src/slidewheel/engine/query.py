@@ -88,9 +88,8 @@ class Query:
         for spec in self.windows:
             _check_column(spec, schema)
         if self.plan.gives_rows:
-            outputs = [f"{a.output}_{spec.name}" for spec in self.windows for a in self.aggregates]
             check_columns(schema, {name: "a query that gives rows back" for name in schema.names})
-            for name in outputs:
+            for name in self.plan.row_outputs:
                 if name in schema.names:
                     raise InvalidArgument(
                         f"the input has a column {name!r} already: rename it, or the aggregate with .alias()"
@@ -203,7 +202,7 @@ def _check_names(made: Query) -> None:
     """Every output column has a name of its own."""
     plan = made.plan
     if plan.gives_rows:
-        outputs = [f"{a.output}_{spec.name}" for spec in made.windows for a in made.aggregates]
+        outputs = plan.row_outputs
     else:
         outputs = [*made.keys, "window_start", "window_end", "window", *(a.output for a in made.aggregates)]
     for names, what in ((plan.names, "two windows are called"), (outputs, "two output columns are called")):

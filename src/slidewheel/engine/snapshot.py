@@ -211,7 +211,7 @@ def _read_keys(read: Any, name: str, keys: Keys) -> None:
 
 def _write_track(writer: Writer, name: str, track: Any) -> dict[str, Any]:
     arena = track.arena
-    codes, positions = _live(arena)
+    codes, positions = arena.live_entries()
     slots = arena.slots_of(codes, positions)
     ids = arena.ids[slots]
     if arena.ranked:
@@ -269,14 +269,6 @@ def _read_track(read: Any, name: str, track: Any, said: dict[str, Any], trusted:
     if "saved" in said:
         arrays = _read_columns(read(f"{name}/saved") or b"", said["saved"])
         track.restore(tuple(arrays) if said["saved"] > 1 else arrays[0])
-
-
-def _live(arena: Arena) -> tuple[Array, Array]:
-    """The key and position of every entry, key after key."""
-    counts = (arena.end - arena.front)[: arena.keys]
-    codes = np.repeat(np.arange(arena.keys), counts)
-    first = np.repeat(arena.front[: arena.keys] - (np.cumsum(counts) - counts), counts)
-    return codes, np.arange(len(codes)) + first
 
 
 def _chunk_shift(track: Any) -> int:

@@ -63,16 +63,8 @@ def _fields(binding: Binding, name: str) -> list[tuple[int, str]]:
     return found
 
 
-def _live_slots(arena: Arena) -> Array:
-    keys = np.flatnonzero(arena.end > arena.front)
-    counts = (arena.end - arena.front)[keys]
-    codes = np.repeat(keys, counts)
-    positions = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts - arena.front[keys], counts)
-    return arena.slots_of(codes, positions)
-
-
 def _codes_held(binding: Binding, arena: Arena, name: str) -> Array:
-    slots = _live_slots(arena)
+    slots = arena.slots_of(*arena.live_entries())
     extra = len(arena.components) - binding.components  # a track may keep components of its own in front
     held = []
     for number, field in _fields(binding, name):
@@ -94,7 +86,7 @@ def _keep_codes(engine: Any, name: str, kept: Array) -> None:
     renamed[kept] = np.arange(len(kept))
     for track in engine.tracks:
         arena = track.arena
-        slots = _live_slots(arena)
+        slots = arena.slots_of(*arena.live_entries())
         extra = len(arena.components) - binding.components
         for number, field in _fields(binding, name):
             row = arena.components[extra + number].entries

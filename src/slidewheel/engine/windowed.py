@@ -26,7 +26,7 @@ class Windowed(Tracks):
     """The state of a query whose windows give a row each."""
 
     def __init__(self, plan: Plan, binding: Binding, keys: Keys, time_type: pa.DataType) -> None:
-        tracks: list[Any] = [Periodic(group.specs, group.slicing, plan.final != "auto") for group in plan.groups]
+        tracks: list[Any] = [Periodic(group, plan.final != "auto") for group in plan.groups]
         for place, spec in enumerate(plan.specs):
             if type(spec) in TRACKS:
                 tracks.append(TRACKS[type(spec)](place, spec))

@@ -44,16 +44,16 @@ def cost(group: Group) -> Cost:
     slicing = group.slicing
     period = math.lcm(slicing.period, *(spec.every for _, spec in group.specs))
     edges = [edge + turn * slicing.period for turn in range(period // slicing.period) for edge in slicing.edges]
-    lengths = {_block(spec) for _, spec in group.specs if not single(group, spec)}
+    lengths = {1 << group.shift(spec) for _, spec in group.specs if not group.single(spec)}
     begun = {length: [0.0, *accumulate(_begins(edges, period, length))] for length in lengths}
     extending = sum(2 * (len(edges) - sums[-1]) for sums in begun.values())
     answers, answering = 0, 0.0
     for _, spec in group.specs:
         count = period // spec.every
         answers += count
-        if not single(group, spec):
+        if not group.single(spec):
             # A part more for every slice behind the first one that begins a block.
-            known = edges, period, begun[_block(spec)]
+            known = edges, period, begun[1 << group.shift(spec)]
             answering += sum(_until(spec.end(k), *known) - _until(spec.start(k) + 1, *known) for k in range(count))
     held = max(slicing.inside(spec.range) for _, spec in group.specs)
     return Cost(period, len(edges), answers, extending, answering, held, 1 + 2 * len(lengths))
@@ -70,15 +70,6 @@ def _begins(edges: list[int], period: int, block: int) -> list[float]:
     grid = math.gcd(period, block)
     before = [edges[-1] - period, *edges[:-1]]
     return [min(1.0, (a % grid + b - a) // grid * grid / block) for a, b in zip(before, edges, strict=True)]
-
-
-def single(group: Group, spec: Sliding) -> bool:
-    """Whether each window is one slice."""
-    return group.slicing.regular and group.slicing.period >= spec.range
-
-
-def _block(spec: Sliding) -> int:
-    return 1 << (spec.range.bit_length() - 1)
 
 
 def explain(plan: Plan, time: str, keys: Sequence[str], lateness: int, late: str, repair: int) -> str:
@@ -125,12 +116,12 @@ def _group(group: Group, number: int, parts: list[Part], waiting: int) -> list[s
             f" (a slide by panes: {counts[0]}, by pairs: {counts[1]}, by Cutty, if rows came in order: {counts[2]})"
         )
     for _, spec in group.specs:
-        if single(group, spec):
+        if group.single(spec):
             lines.append(f"  {spec.name:<16} reads 1 slice as it is: 0 combines")
         else:
             lines.append(
                 f"  {spec.name:<16} reads {slicing.inside(spec.range)} slices by {CARD.name}, in blocks of "
-                f"{format_duration(_block(spec))}: at most 3 parts, so 1 or 2 combines"
+                f"{format_duration(1 << group.shift(spec))}: at most 3 parts, so 1 or 2 combines"
             )
     lines.append(
         f"  why {CARD.name}: any aggregate, windows share blocks, and answers do not depend on how rows were batched"

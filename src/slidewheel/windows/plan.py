@@ -20,6 +20,15 @@ class Group:
     specs: list[tuple[int, Sliding]]
     slicing: Slicing
 
+    def single(self, spec: Sliding) -> bool:
+        """Whether each window of this spec is one slice."""
+        return self.slicing.regular and self.slicing.period >= spec.range
+
+    @staticmethod
+    def shift(spec: Sliding) -> int:
+        """Blocks of 2**shift microseconds are at most as long as the window, and longer than half of it."""
+        return spec.range.bit_length() - 1
+
 
 class Plan:
     """What is the same for every engine."""
@@ -38,6 +47,8 @@ class Plan:
         named = [name for spec in specs for name in spec.columns]
         named += [name for aggregate in aggregates for name in aggregate.columns if name is not None]
         self.peers = list(dict.fromkeys(named))
+        self.row_outputs = [f"{aggregate.output}_{spec.name}" for spec in specs for aggregate in aggregates]
+        """The names of the answers, where rows come back."""
         self.groups = self._groups()
         self.has_gaps = all(isinstance(spec, Sliding) and spec.every > spec.range for spec in specs)
         """Whether there are times that no window holds."""
