@@ -1,4 +1,4 @@
-"""Blocks of time against plain recalculation: prefixes, suffixes and folds of texts, in rings that wrap around."""
+"""Blocks of time against plain recalculation: prefixes, suffixes and windows of texts, in rings that wrap around."""
 
 import random
 from types import SimpleNamespace
@@ -17,11 +17,20 @@ def store(table: list[Any], place: int, state: Any) -> None:
     table[place] = state
 
 
+COMBINED: list[tuple[str, str]] = []
+
+
 def joined(a: str, b: str) -> str:
+    COMBINED.append((a, b))
     return a + b
 
 
-PREFIXES, SUFFIXES, FOLD = time_blocks.operations(
+@pytest.fixture
+def combines():
+    return COMBINED
+
+
+PREFIXES, SUFFIXES, WINDOW, _, NEXT_WINDOW = time_blocks.operations(
     SimpleNamespace(combine=joined), SimpleNamespace(load=load, store=store), lambda function: function
 )
 NOT_YET = None
@@ -215,34 +224,66 @@ def test_levels_lie_side_by_side():
                 assert key.at(p, 2 + 2 * level) == key.suffix(p, shift)
 
 
+NO_BLOCK = 2**63 - 1
+
+
 @pytest.mark.parametrize("shift", range(1, 9))
-def test_a_window_is_a_suffix_a_block_and_a_prefix(shift):
-    """What the operations are for: windows of one block's length to less than two, of at most 3 parts."""
+def test_a_window_is_a_suffix_a_block_and_a_prefix(shift, combines):
+    """What the operations are for: windows of one block's length to less than two, with at most 2 combines each."""
     block = 1 << shift
     for dice, key in keys(shift):
         key.make_prefixes(shift, key.front, key.end)
         key.make_suffixes(shift, key.front, key.end)
-        for _ in range(10):
-            length = dice.randrange(block, 2 * block)
-            start = dice.randint(key.times[0] - length, key.times[-1])
+        length = dice.randrange(block, 2 * block)
+        starts = sorted(dice.randint(key.times[0] - length, key.times[-1]) for _ in range(10))
+        known, middle = NO_BLOCK, 0
+        for start in starts:
             held = [p for p in key.positions() if start <= key.time(p) < start + length]
-            if not held:
-                continue
-            parts = []
-            for number in sorted({key.time(p) >> shift for p in held}):
-                own = [p for p in held if key.time(p) >> shift == number]
-                whole = key.block(own[0], shift)
-                if own[-1] == whole[-1]:
-                    parts.append(key.slot(own[0]) * key.width + SUFFIX)
-                else:
-                    assert own[0] == whole[0] or length < block, "a window as long as a block is never inside one"
-                    parts.append(key.slot(own[-1]) * key.width + PREFIX)
-            assert len(parts) <= 3
-            padded = [-1, *parts, -1]
-            assert FOLD(key.table, padded, 1, 1 + len(parts)) == "".join(key.text(p) for p in held)
+            if held:
+                del combines[:]
+                ring = key.table, key.width, 0, shift, key.ids, False, key.base, key.mask
+                found, known, middle = WINDOW(*ring, held[0], held[-1], start, known, middle)
+                assert found == "".join(key.text(p) for p in held)
+                assert len(combines) <= 2
 
 
-def test_folds_go_from_left_to_right():
-    table = ["a", "b", "c", "d"]
-    assert FOLD(table, [3, 0, 0, 2], 0, 4) == "daac"
-    assert FOLD(table, [3, 0, 0, 2], 3, 4) == "c"
+@pytest.mark.parametrize("shift", range(1, 6))
+def test_a_window_of_positions(shift):
+    """For windows that count rows, blocks are cut by position."""
+    block = 1 << shift
+    for dice, key in keys(shift):
+        if key.end - key.front < block:
+            continue
+        for p in key.positions():
+            key.ids[key.slot(p)] = p
+        key.times = list(key.positions())
+        key.make_prefixes(shift, key.front, key.end)
+        key.make_suffixes(shift, key.front, key.end)
+        length = dice.randrange(block, 2 * block)
+        for last in key.positions():
+            first = max(key.front, last + 1 - length)
+            ring = key.table, key.width, 0, shift, key.ids, True, key.base, key.mask
+            found, _, _ = WINDOW(*ring, first, last, last + 1 - length, NO_BLOCK, 0)
+            assert found == "".join(key.text(p) for p in range(first, last + 1))
+
+
+def test_the_next_window_that_holds_an_entry():
+    for seed in range(300):
+        dice = random.Random(seed)
+        key = Key(dice)
+        zero, length, every = dice.randint(-50, 50), dice.randint(1, 60), dice.randint(1, 60)
+        first = dice.randint(-20, 20)
+        held = []
+        for i in range(first, (key.times[-1] - zero) // every + 1):
+            inside = [p for p in key.positions() if 0 <= key.time(p) - zero - i * every < length]
+            if inside:
+                held.append((i, inside[0], inside[-1] + 1))
+        found = []
+        i, lo, hi = first, key.front, key.front
+        while True:
+            i, lo, hi = NEXT_WINDOW(key.ids, key.base, key.mask, key.end, zero, length, every, i, lo, hi)
+            if lo == key.end:
+                break
+            found.append((i, lo, hi))
+            i += 1
+        assert found == held

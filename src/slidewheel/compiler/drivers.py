@@ -10,7 +10,7 @@ import numpy as np
 
 start: Any = None
 insert = evict = query = answer = leaves = enters = in_order = slide = vary = item = lower = put = start
-prefixes = suffixes = fold = combine = identity = load = store = absorb = start
+prefixes = suffixes = window = find = next_window = combine = identity = load = store = absorb = start
 
 
 def roll(columns, valid, frame, lo, hi, first, least, out, ok, states, links, mask):
@@ -175,14 +175,80 @@ def extend(table, width, prefix, suffix, ids, shift, keys, base, mask, front, fi
         suffixes(table, width, suffix, ids, shift, b, m, settled[j], complete[j])
 
 
-def answers(table, parts, offsets, out):
-    """For each window the states of its parts, combined."""
-    for j in range(len(offsets) - 1):
-        first, last = offsets[np.uint64(j)], offsets[np.uint64(j + 1)]
-        if first == last:
+def windows(
+    table,
+    width,
+    keys,
+    lengths,
+    everys,
+    zeros,
+    firsts,
+    lasts,
+    ids,
+    base,
+    mask,
+    front,
+    end,
+    begins,
+    buckets,
+    places,
+    levels,
+    shifts,
+    out,
+):
+    """The states of the windows that list_windows in engine/lookup.py lists, in the same places."""
+    place = np.int64(-1)
+    for k in range(len(keys)):
+        key = np.uint64(keys[np.uint64(k)])
+        b, m, e = base[key], mask[key], end[key]
+        for w in range(len(lengths)):
+            length, every, zero, i, level = lengths[w], everys[w], zeros[w], firsts[w], levels[w]
+            lo = hi = find(ids, b, m, front[key], e, zero + i * every)
+            block, middle = np.int64(9223372036854775807), np.int64(0)
+            while True:
+                i, lo, hi = next_window(ids, b, m, e, zero, length, every, i, lo, hi)
+                if lo == e or i > lasts[w]:
+                    break
+                place += 1
+                if len(buckets) > 0:
+                    bucket = np.uint64(buckets[np.uint64(begins[w] + i - firsts[w])])
+                    place = places[bucket]
+                    places[bucket] += 1
+                state, block, middle = window(
+                    table, width, level, shifts[level], ids, False, b, m, lo, hi - 1, zero + i * every, block, middle
+                )
+                store(out, place, state)
+                i += 1
+
+
+def answers(table, width, keys, lo, hi, starts, levels, shifts, by_position, ids, base, mask, out):
+    """The states of windows over the positions lo .. hi - 1 of their keys, which start at `starts`."""
+    block, middle = np.int64(9223372036854775807), np.int64(0)
+    same_key, same_level = np.int64(-1), np.int64(-1)
+    for j in range(len(keys)):
+        at = np.uint64(j)
+        key, level, first, last = keys[at], levels[at], lo[at], hi[at] - 1
+        if first > last:
             store(out, j, identity())
-        else:
-            store(out, j, fold(table, parts, first, last))
+            continue
+        if key != same_key or level != same_level:
+            same_key, same_level, block = key, level, np.int64(9223372036854775807)
+        b, m = base[np.uint64(key)], mask[np.uint64(key)]
+        state, block, middle = window(
+            table, width, level, shifts[level], ids, by_position, b, m, first, last, starts[at], block, middle
+        )
+        store(out, j, state)
+
+
+def runs(table, width, keys, lo, hi, base, mask, out):
+    """The entries lo .. hi - 1 of each key, at least one, combined one after the other."""
+    for j in range(len(keys)):
+        at = np.uint64(j)
+        b, m = base[np.uint64(keys[at])], mask[np.uint64(keys[at])]
+        total = load(table, (b + (lo[at] & m)) * width)
+        for position in range(lo[at] + 1, hi[at]):
+            total = combine(total, load(table, (b + (position & m)) * width))
+        store(out, j, total)
 
 
 def lowered(states, ok, out):

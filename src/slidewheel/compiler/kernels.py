@@ -99,7 +99,7 @@ slide, vary = operations(
 """
 
 TIME_BLOCKS = """
-prefixes, suffixes, fold = operations(
+prefixes, suffixes, window, find, next_window = operations(
     SimpleNamespace(combine=combine), SimpleNamespace(load=load, store=store), jit
 )
 """
@@ -309,7 +309,8 @@ def _text(algorithm: ModuleType, monoid: Monoid, bounds: type | None) -> str:
     elif algorithm.CARD.name == "time_blocks":
         parts.append(TIME_BLOCKS)
         add = drivers.absorb_rows if monoid.absorb else drivers.add
-        return "".join(parts + _driver_texts((add, drivers.extend, drivers.answers, drivers.lowered, drivers.probe)))
+        read = drivers.windows, drivers.answers, drivers.runs, drivers.lowered, drivers.probe
+        return "".join(parts + _driver_texts((add, drivers.extend, *read)))
     elif algorithm.__package__ == "slidewheel.swag.multi":
         parts.append(RANGES.format(inverse="inverse" if monoid.inverse else "None"))
         used = (drivers.replay_ranges, drivers.finals)

@@ -1,6 +1,6 @@
 """Many keys in one arena: entries by (key, id), their components, and a way back from a batch that failed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -34,6 +34,10 @@ def distinct(codes: Array, keys: int) -> Array:
     occurs = np.zeros(keys, dtype=bool)
     occurs[codes] = True
     return np.flatnonzero(occurs)
+
+
+def _nothing() -> None:
+    pass
 
 
 def _extend(level: int, ids: Array, *rest: Any) -> None:
@@ -233,35 +237,40 @@ class Arena:
 
     def answers(self, keys: Array, lo: Array, hi: Array, starts: Array, levels: Array) -> list[Array]:
         """For each component the states of these windows: positions lo .. hi - 1, and where each starts (an id)."""
-        parts = np.empty(3 * len(keys) + 1, dtype=np.int64)
-        offsets = np.empty(len(keys) + 1, dtype=np.int64)
-        shifts = np.array(self.shifts or [0], dtype=np.int64)
-        blocks = np.full((len(shifts), 1 if self.ranked else self.keys), NEVER)
-        count = self._look.parts_of_windows(
-            keys, lo, hi, starts, levels, shifts, 1 + 2 * len(self.shifts), self.ranked,
-            self.ranks if self.ranked else self.ids, self.base, self.mask, blocks, blocks.copy(), parts, offsets
-        )  # fmt: skip
-        found: dict[int, Array] = {}
-
-        def answer(component: Component) -> None:
-            found[id(component)] = component.answers(parts[:count], offsets)
-
-        self._for_all(answer, len(keys))
-        return [found[id(component)] for component in self.components]
-
-    def _for_all(self, run: Callable[[Component], None], size: int) -> None:
-        """Every component, by two threads where that pays."""
-        if size >= ENOUGH_FOR_TWO:
-            return in_parallel(run, self.components)
-        for component in self.components:
-            run(component)
+        ids = self.ranks if self.ranked else self.ids
+        known = keys, lo, hi, starts, levels, self.block_shifts, self.ranked, ids, self.base, self.mask
+        return self.read(lambda component: component.read("answers", len(keys), *known), len(keys))
 
     def runs(self, keys: Array, lo: Array, hi: Array) -> list[Array]:
         """For each component the states of the entries lo .. hi - 1, combined one by one."""
-        offsets = np.concatenate([[0], np.cumsum(hi - lo)])
-        parts = np.empty(int(offsets[-1]), dtype=np.int64)
-        self._look.parts_of_runs(keys, lo, hi, 1 + 2 * len(self.shifts), self.base, self.mask, offsets, parts)
-        return [component.answers(parts, offsets) for component in self.components]
+        known = keys, lo, hi, self.base, self.mask
+        return self.read(lambda component: component.read("runs", len(keys), *known), len(keys))
+
+    def read(self, read: Callable[[Component], Array], size: int, beside: Callable[[], None] = _nothing) -> list[Array]:
+        """What is read of each component; `beside` that, something else is done that needs as long."""
+        found: dict[int, Array] = {}
+
+        def keep(component: Component | None) -> None:
+            if component is None:
+                beside()
+            else:
+                found[id(component)] = read(component)
+
+        self._for_all(keep, size, [*self.components, None])
+        return [found[id(component)] for component in self.components]
+
+    @property
+    def block_shifts(self) -> Array:
+        """The lengths of blocks by level; the last one, which is also level -1, where there is none."""
+        return np.array([*self.shifts, 0], dtype=np.int64)
+
+    def _for_all(self, run: Callable[[Any], None], size: int, parts: Sequence[Any] | None = None) -> None:
+        """Every component, or every part, by two threads where that pays."""
+        parts = self.components if parts is None else parts
+        if size >= ENOUGH_FOR_TWO:
+            return in_parallel(run, parts)
+        for part in parts:
+            run(part)
 
     def by_key(self, codes: Array) -> Array:
         """A stable order by key."""

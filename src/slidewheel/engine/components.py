@@ -97,10 +97,10 @@ class Component:
     def extend(self, level: int, *stretches: Any) -> None:
         self.work.extend(self.table, self.width, 1 + 2 * level, 2 + 2 * level, *stretches)
 
-    def answers(self, parts: Array, offsets: Array) -> Array:
-        """The state of each window."""
-        out = self._room(len(offsets) - 1)
-        self.work.answers(self.table, parts, offsets, out)
+    def read(self, driver: str, count: int, *known: Any) -> Array:
+        """The states of so many windows, by the driver that reads them."""
+        out = np.empty(count, dtype=self.dtype)
+        self.work.read(driver, self.table, self.width, *known, out)
         return out
 
     def finals(self, keys: Array, *rest: Any) -> Array:
@@ -132,8 +132,8 @@ class CompiledWork:
     def extend(self, *arguments: Any) -> None:
         self.kernel.call("extend", self.columns, *arguments)
 
-    def answers(self, *arguments: Any) -> None:
-        self.kernel.call("answers", self.columns, *arguments)
+    def read(self, driver: str, *arguments: Any) -> None:
+        self.kernel.call(driver, self.columns, *arguments)
 
     def finals(self, form: ModuleType, *arguments: Any) -> None:
         from slidewheel.compiler import kernels
@@ -168,7 +168,9 @@ class InterpretedWork:
         laws, ring = SimpleNamespace(combine=monoid.combine), SimpleNamespace(load=load, store=store)
         self.ring = ring
         operations: Any = time_blocks.operations
-        self.prefixes, self.suffixes, self.fold = operations(laws, ring, lambda function: function)
+        self.prefixes, self.suffixes, window, find, next_window = operations(laws, ring, lambda function: function)
+        self.names = {"window": window, "find": find, "next_window": next_window, "identity": lambda: monoid.identity}
+        self.names |= {"combine": monoid.combine, "load": load, "store": store}
 
     def add(self, columns: tuple[Array, ...], valid: Array | None, slots: Array, states: Array, width: int) -> None:
         lift, combine, identity = self.monoid.lift, self.monoid.combine, self.monoid.identity
@@ -189,10 +191,9 @@ class InterpretedWork:
             self.prefixes(table, width, prefix, *ring, int(front[key]), int(first[k]), int(last[k]))
             self.suffixes(table, width, suffix, *ring, int(settled[k]), int(complete[k]))
 
-    def answers(self, table: Array, parts: Array, offsets: Array, out: Array) -> None:
-        for j in range(len(out)):
-            first, last = int(offsets[j]), int(offsets[j + 1])
-            out[j] = self.fold(table, parts, first, last) if first < last else self.monoid.identity
+    def read(self, driver: str, *arguments: Any) -> None:
+        with np.errstate(over="ignore"):
+            _interpreted(getattr(drivers, driver), self.names)(*arguments)
 
     def finals(self, form: ModuleType, *arguments: Any) -> None:
         monoid = self.monoid
@@ -200,9 +201,8 @@ class InterpretedWork:
             combine=monoid.combine, inverse=monoid.inverse, identity=lambda: monoid.identity, same=interpreter.same
         )
         start, insert, answer = form.operations(laws, self.ring, lambda function: function)
-        names = {"start": start, "insert": insert, "answer": answer, "identity": laws.identity, "np": np}
-        driver = FunctionType(drivers.finals.__code__, {**names, "load": self.ring.load, "store": self.ring.store})
-        driver(*arguments)
+        names = {"start": start, "insert": insert, "answer": answer}
+        _interpreted(drivers.finals, self.names | names)(*arguments)
 
     def lowered(self, states: Array, ok: Array) -> Array:
         out = np.empty(len(states), dtype=object)
@@ -213,6 +213,11 @@ class InterpretedWork:
             except OverflowError as error:
                 raise Overflow(str(error)) from None
         return out
+
+
+def _interpreted(driver: Any, names: dict[str, Any]) -> FunctionType:
+    """A driver whose names mean these functions."""
+    return FunctionType(driver.__code__, {"np": np, **names})
 
 
 def lengthened(array: Array, length: int) -> Array:

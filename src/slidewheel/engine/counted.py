@@ -45,7 +45,7 @@ class Counted:
         self._new = None
         return self.answers(codes, self.arena.ranks[slots])
 
-    def close(self, before: int | None, watermark: int, known: Keys) -> Closed:
+    def close(self, before: int | None, watermark: int, known: Keys) -> list[Closed]:
         ranks = known.ranks()
         arena = self.arena
         nothing = np.empty(0, dtype=np.int64)
@@ -58,7 +58,7 @@ class Counted:
         starts = arena.ids[arena.slots_of(codes, oldest)]
         order = np.lexsort((positions, ranks[codes], times))
         codes, times, positions, starts = codes[order], times[order], positions[order], starts[order]
-        return Closed(codes, np.full(len(codes), self.place), starts, times, self.answers(codes, positions))
+        return [Closed(codes, np.full(len(codes), self.place), starts, times, self.answers(codes, positions))]
 
     def trim(self, watermark: int) -> None:
         self.arena.keep_last(self.spec.count - 1)

@@ -1,8 +1,8 @@
-"""Which entries belong to which windows, and which states they are combined of: integers only, nothing moves."""
+"""Which entries belong to which windows: integers only, nothing moves."""
 
 import numpy as np
 
-from slidewheel.engine.slots import _find
+from slidewheel.swag.time_blocks import _find, _next_window
 
 
 def stretches(
@@ -45,50 +45,66 @@ def live_keys(order, base, mask, front, end, ids, before, keys):
     return found
 
 
-def list_windows(
-    keys, lengths, everys, offsets, firsts, lasts, ids, base, mask, front, end, listing, counted, begins, counts,
-    buckets, places, out_place, out_key, out_window, out_index, out_lo, out_hi
-):  # fmt: skip
-    """The windows firsts[w] .. lasts[w] of each spec w that hold rows, key after key. Returns their number.
+def count_windows(keys, lengths, everys, zeros, firsts, lasts, ids, base, mask, front, end, begins, changes):
+    """How many of the windows firsts[w] .. lasts[w] of each spec w hold rows of these keys.
 
-    Without `listing` they are only counted, in counts[begins[w] + index - firsts[w]] if `counted`. With both, each
-    gets a place among all by its end: places[bucket], which moves on.
+    Unless `changes` is empty, it gets how many keys more hold rows in a window than in the one before it, at
+    begins[w] + index - firsts[w].
     """
-    n = 0
+    total = 0
     for k in range(len(keys)):
         key = np.uint64(keys[np.uint64(k)])
         b, m, e = base[key], mask[key], end[key]
         for w in range(len(lengths)):
-            length, every, offset, i = lengths[w], everys[w], offsets[w], firsts[w]
-            lo = _find(ids, b, m, front[key], e, offset + i * every)
-            hi = lo
-            while i <= lasts[w] and lo < e:
-                start = offset + i * every
-                while lo < e and ids[np.uint64(b + (lo & m))] < start:
-                    lo += 1
-                if lo == e:
-                    break
-                oldest = ids[np.uint64(b + (lo & m))]
-                if oldest >= start + length:
-                    i = (oldest - offset - length) // every + 1
+            every, i, last = everys[w], firsts[w], lasts[w]
+            start = zeros[w] + i * every
+            position = _find(ids, b, m, front[key], e, start)
+            while position < e and i <= last:
+                x = ids[np.uint64(b + (position & m))]
+                position += 1
+                if x < start:  # all windows that hold it hold an earlier one too
                     continue
-                at = np.uint64(begins[w] + i - firsts[w])
-                if listing:
-                    hi = max(hi, lo)
-                    while hi < e and ids[np.uint64(b + (hi & m))] < start + length:
-                        hi += 1
-                    j = np.uint64(n)
-                    if counted:
-                        bucket = np.uint64(buckets[at])
-                        out_place[j] = places[bucket]
-                        places[bucket] += 1
-                    out_key[j], out_window[j], out_index[j] = keys[np.uint64(k)], w, i
-                    out_lo[j], out_hi[j] = lo, hi
-                elif counted:
-                    counts[at] += 1
-                n += 1
+                i = max(i, (x - zeros[w] - lengths[w]) // every + 1)
+                newest = min(last, (x - zeros[w]) // every)
+                if i <= newest:
+                    if len(changes) > 0:
+                        changes[np.uint64(begins[w] + i - firsts[w])] += 1
+                        changes[np.uint64(begins[w] + newest + 1 - firsts[w])] -= 1
+                    total += newest + 1 - i
+                    i = newest + 1
+                start = zeros[w] + i * every
+    return total
+
+
+def list_windows(
+    keys, lengths, everys, zeros, firsts, lasts, ids, base, mask, front, end, begins, buckets, places, out_key,
+    out_window, out_start
+):  # fmt: skip
+    """The windows firsts[w] .. lasts[w] of each spec w that hold rows, key after key.
+
+    Each has a place among all by its end: places[bucket], which moves on. Without buckets, they stay as they come.
+    """
+    place = np.int64(-1)
+    for k in range(len(keys)):
+        key = np.uint64(keys[np.uint64(k)])
+        b, m, e = base[key], mask[key], end[key]
+        for w in range(len(lengths)):
+            length, every, zero, i = lengths[w], everys[w], zeros[w], firsts[w]
+            lo = hi = _find(ids, b, m, front[key], e, zero + i * every)
+            while True:
+                i, lo, hi = _next_window(ids, b, m, e, zero, length, every, i, lo, hi)
+                if lo == e or i > lasts[w]:
+                    break
+                place += 1
+                if len(buckets) > 0:
+                    bucket = np.uint64(buckets[np.uint64(begins[w] + i - firsts[w])])
+                    place = places[bucket]
+                    places[bucket] += 1
+                at = np.uint64(place)
+                out_key[at], out_start[at] = keys[np.uint64(k)], zero + i * every
+                if len(lengths) > 1:
+                    out_window[at] = w
                 i += 1
-    return n
 
 
 def follow(keys, times, before, after, ids, base, mask, front, end, lows, highs, out_lo, out_hi):
@@ -117,66 +133,6 @@ def locate(keys, starts, ends, ids, base, mask, front, end, out_lo, out_hi):
         lo = _find(ids, b, m, front[key], end[key], starts[np.uint64(k)])
         out_lo[np.uint64(k)] = lo
         out_hi[np.uint64(k)] = _find(ids, b, m, lo, end[key], ends[np.uint64(k)])
-
-
-def parts_of_windows(
-    keys, lo, hi, starts, levels, shifts, width, by_position, ids, base, mask, blocks, middles, parts, offsets
-):
-    """The states that each window is combined of, as indices into a table: at most three each.
-
-    levels[j] is -1 for windows that hold one slice at most. `middles` remembers for each level and key where the block
-    after blocks[level, key] begins, as neighbours ask for the same. Returns the number of parts.
-    """
-    n = 0
-    offsets[0] = 0
-    for j in range(len(keys)):
-        key = np.uint64(keys[np.uint64(j)])
-        b, m, first, last = base[key], mask[key], lo[np.uint64(j)], hi[np.uint64(j)] - 1
-        level = levels[np.uint64(j)]
-        if first == last or (level < 0 and first < last):
-            parts[np.uint64(n)] = (b + (first & m)) * width
-            n += 1
-        elif first < last:
-            shift = shifts[np.uint64(level)]
-            prefix, suffix = 1 + 2 * level, 2 + 2 * level
-            oldest = first if by_position else ids[np.uint64(b + (first & m))]
-            newest = last if by_position else ids[np.uint64(b + (last & m))]
-            block, final = oldest >> shift, newest >> shift
-            if block == final:
-                whole = starts[np.uint64(j)] <= block << shift
-                slot, place = (b + (last & m), prefix) if whole else (b + (first & m), suffix)
-                parts[np.uint64(n)] = slot * width + place
-                n += 1
-            else:
-                parts[np.uint64(n)] = (b + (first & m)) * width + suffix
-                n += 1
-                while block + 1 < final:
-                    edge = (block + 1) << shift
-                    middle = edge
-                    if not by_position:
-                        if blocks[level, key] != block:
-                            blocks[level, key] = block
-                            middles[level, key] = _find(ids, b, m, first, last, edge)
-                        middle = middles[level, key]
-                    block = middle >> shift if by_position else ids[np.uint64(b + (middle & m))] >> shift
-                    if block == final:
-                        break
-                    parts[np.uint64(n)] = (b + (middle & m)) * width + suffix
-                    n += 1
-                parts[np.uint64(n)] = (b + (last & m)) * width + prefix
-                n += 1
-        offsets[np.uint64(j + 1)] = n
-    return n
-
-
-def parts_of_runs(keys, lo, hi, width, base, mask, offsets, parts):
-    """The entries lo .. hi - 1 of each key, as indices into a table."""
-    for j in range(len(keys)):
-        key = np.uint64(keys[np.uint64(j)])
-        n = offsets[np.uint64(j)]
-        for position in range(lo[np.uint64(j)], hi[np.uint64(j)]):
-            parts[np.uint64(n)] = (base[key] + (position & mask[key])) * width
-            n += 1
 
 
 def closed_sessions(keys, gap, until, base, mask, front, end, firsts, lasts, out):

@@ -9,16 +9,22 @@ import pyarrow as pa
 from slidewheel.compiler.fixed import compiled
 from slidewheel.engine import lookup, slots
 from slidewheel.engine.arena import Arena, Inputs, Undo
-from slidewheel.engine.columns import Array, scattered
+from slidewheel.engine.columns import Array
+from slidewheel.engine.components import Component
+from slidewheel.engine.ends import Ends
 from slidewheel.engine.keys import Keys
+from slidewheel.engine.threads import each
 from slidewheel.windows.plan import Group
 from slidewheel.windows.slicing import Slicing
 from slidewheel.windows.specs import Sliding
 
 MANY_KEYS = 1 << 13
 """Keys from which what is known of them is too much for a cache."""
-FEW_WINDOWS = 1 << 16
+FEW_WINDOWS = 1 << 18
 """Instants at which windows may end that are counted one by one, however few windows hold rows."""
+AT_ONCE = 1 << 20
+"""Windows that are put together in one step: what is only needed on the way stays in a cache."""
+NONE = np.empty(0, dtype=np.int64)
 
 
 @dataclass
@@ -30,12 +36,6 @@ class Closed:
     starts: Array
     ends: Array
     states: list[Array]
-
-    def placed(self, places: Array) -> "Closed":
-        """The same windows, the k-th at places[k]."""
-        columns = (self.keys, self.specs, self.starts, self.ends)
-        keys, specs, starts, ends = (scattered(column, places) for column in columns)
-        return Closed(keys, specs, starts, ends, [scattered(column, places) for column in self.states])
 
 
 @dataclass
@@ -117,8 +117,8 @@ class Periodic:
         self._run.counting_sort((ids - least) // unit, np.zeros(places + 1, dtype=np.int64), order)
         return order
 
-    def close(self, before: int | None, watermark: int, known: Keys) -> Closed:
-        """The windows that end after `before`, up to the watermark."""
+    def close(self, before: int | None, watermark: int, known: Keys) -> list[Closed]:
+        """The windows that end after `before`, up to the watermark, in pieces."""
         arena = self.arena
         keys = np.empty(0, dtype=np.int64)
         if before is None or any(
@@ -126,59 +126,56 @@ class Periodic:
         ):
             keys = arena.live(watermark, known.in_order())
         if len(keys) == 0:
-            return Closed(keys, keys, keys, keys, [component.entries[:0] for component in arena.components])
+            return [Closed(keys, keys, keys, keys, [component.entries[:0] for component in arena.components])]
         if before is None:
             before = self._earliest(keys)
         firsts = np.array([spec.first_end_after(before) for _, spec in self.specs], dtype=np.int64)
         lasts = np.array([spec.last_end_until(watermark) for _, spec in self.specs], dtype=np.int64)
         arena.extend(keys, watermark)
-        places, *listed = self._listed(keys, firsts, lasts)
-        closed = self.windows(*listed)
-        return closed if len(keys) == len(self.specs) == 1 else closed.placed(places)
+        ends = Ends(self._offsets + self._lengths, self._everys, firsts, lasts)
+        few = ends.count <= max(FEW_WINDOWS, 2 * len(keys) + 2 * arena.entries)
+        changes = np.zeros(ends.count + len(firsts) if few else 0, dtype=np.int64)
+        total = self._look.count_windows(keys, *self._frames(ends), *arena.rings, ends.begins, changes)
+        pieces = ends.pieces(changes, AT_ONCE) if few and total else [(ends, total, NONE, NONE)]
+        return each(lambda piece: self._closed(keys, *piece), list(pieces))
+
+    def _frames(self, ends: Ends) -> tuple[Array, ...]:
+        return self._lengths, self._everys, self._offsets, ends.firsts, ends.lasts, self.arena.ids
 
     def _earliest(self, keys: Array) -> int:
         return int(self.arena.ids[self.arena.slots_of(keys, self.arena.front[keys])].min())
 
-    def _listed(self, keys: Array, firsts: Array, lasts: Array) -> tuple[Array, ...]:
-        """The windows that hold rows, key after key: place by end, key and spec; then key, spec, index, entries."""
+    def _closed(self, keys: Array, ends: Ends, total: int, buckets: Array, places: Array) -> Closed:
+        """The windows of these keys and ends, by end, key and spec; `places` are those of the first in each bucket."""
         arena = self.arena
-        known = keys, self._lengths, self._everys, self._offsets, firsts, lasts, arena.ids, *arena.rings
-        indices = np.maximum(lasts - firsts + 1, 0)
-        begins = np.concatenate([[0], np.cumsum(indices)])
-        counted = int(begins[-1]) <= max(FEW_WINDOWS, 2 * len(keys) + 2 * arena.entries)
-        counts = np.zeros(int(begins[-1]) if counted else 0, dtype=np.int64)
-        nothing = np.empty(0, dtype=np.int64)
-        total = self._look.list_windows(*known, False, counted, begins, counts, *[nothing] * 8)
-        buckets = places = nothing
-        if counted:
-            ends = np.concatenate(
-                [
-                    self._offsets[w] + self._lengths[w] + self._everys[w] * np.arange(firsts[w], firsts[w] + indices[w])
-                    for w in range(len(self.specs))
-                ]
-            )
-            distinct, buckets = (
-                np.unique(ends, return_inverse=True) if len(self.specs) > 1 else (ends, np.arange(len(ends)))
-            )
-            sizes = np.zeros(len(distinct) + 1, dtype=np.int64)
-            np.add.at(sizes, buckets + 1, counts)
-            places = np.cumsum(sizes)[:-1]
-        out = [np.empty(total, dtype=np.int64) for _ in range(6)]
-        self._look.list_windows(*known, True, counted, begins, counts, buckets, places, *out)
-        if not counted:
-            _, _, which, index, _, _ = out
-            ends = self._offsets[which] + self._lengths[which] + self._everys[which] * index
-            out[0][np.argsort(ends, kind="stable")] = np.arange(total)
-        return tuple(out)
+        several = len(self.specs) > 1
+        codes, which, starts = (np.empty(size, dtype=np.int64) for size in (total, total if several else 0, total))
+        frames = keys, *self._frames(ends), *arena.rings, ends.begins, buckets
+        levels = self._levels, arena.block_shifts
 
-    def windows(self, keys: Array, which: Array, index: Array, lo: Array, hi: Array) -> Closed:
-        """These windows, combined of their entries."""
-        starts = self._offsets[which] + self._everys[which] * index
+        def listing() -> None:
+            self._look.list_windows(*frames, places.copy(), codes, which, starts)
+
+        def states_of(component: Component) -> Array:
+            return component.read("windows", total, *frames, places.copy(), *levels)
+
+        states = [] if self.in_panes else arena.read(states_of, total, listing)
         if self.in_panes:
-            states = self._by_items(keys, which, starts)
-        else:
-            states = self.arena.answers(keys, lo, hi, starts, self._levels[which])
-        return Closed(keys, self._places[which], starts, starts + self._lengths[which], states)
+            listing()
+        which = which if several else np.zeros(total, dtype=np.int64)
+        if self.in_panes:
+            states = self._by_items(codes, which, starts)
+        if len(buckets) == 0:
+            order = np.argsort(starts + self._lengths[which], kind="stable")
+            codes, which, starts = codes[order], which[order], starts[order]
+            states = [column[order] for column in states]
+        return self._given(codes, which, starts, states)
+
+    def _given(self, keys: Array, which: Array, starts: Array, states: list[Array]) -> Closed:
+        if len(self.specs) > 1:
+            return Closed(keys, self._places[which], starts, starts + self._lengths[which], states)
+        specs = which + self._places[0] if self._places[0] else which
+        return Closed(keys, specs, starts, starts + self._lengths[0], states)
 
     def _by_items(self, keys: Array, which: Array, starts: Array) -> list[Array]:
         """The states of windows, by an algorithm that takes one slice after the other."""
@@ -226,10 +223,14 @@ class Periodic:
         keys, which, index = np.unique(np.concatenate(found, axis=1), axis=1)
         starts = self._offsets[which] + self._everys[which] * index
         order = np.lexsort((which, ranks[keys], starts + self._lengths[which]))
-        keys, which, index, starts = keys[order], which[order], index[order], starts[order]
+        keys, which, starts = keys[order], which[order], starts[order]
         self.arena.extend(np.unique(keys), watermark)
         lo, hi = self.arena.locate(keys, starts, starts + self._lengths[which])
-        return self.windows(keys, which, index, lo, hi)
+        if self.in_panes:
+            states = self._by_items(keys, which, starts)
+        else:
+            states = self.arena.answers(keys, lo, hi, starts, self._levels[which])
+        return self._given(keys, which, starts, states)
 
     def trim(self, watermark: int) -> None:
         """Forget what no window that ends after the watermark holds."""

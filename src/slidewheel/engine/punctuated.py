@@ -65,7 +65,7 @@ class Punctuated:
             self.last_end[rows.codes[ends]] = rows.times[ends]
         return undo
 
-    def close(self, before: int | None, watermark: int, known: Keys) -> Closed:
+    def close(self, before: int | None, watermark: int, known: Keys) -> list[Closed]:
         ranks = known.ranks()
         nothing = np.empty(0, dtype=np.int64)
         codes, times, slots = self._new or (nothing, nothing, nothing)
@@ -73,7 +73,7 @@ class Punctuated:
         order = np.lexsort((np.arange(len(codes)), ranks[codes], times))
         codes, times, slots = codes[order], times[order], slots[order]
         states = [component.entries[slots] for component in self.arena.components]
-        return Closed(codes, np.full(len(codes), self.place), states[0], times, states[2:])
+        return [Closed(codes, np.full(len(codes), self.place), states[0], times, states[2:])]
 
     def trim(self, watermark: int) -> None:
         """Forget the windows that have ended."""

@@ -41,7 +41,7 @@ class Sessions:
         arena.fill(placed, rows.inputs, undo)
         return undo
 
-    def close(self, before: int | None, watermark: int, known: Keys) -> Closed:
+    def close(self, before: int | None, watermark: int, known: Keys) -> list[Closed]:
         arena, ranks = self.arena, known.ranks()
         keys = arena.live(watermark, known.in_order())
         out = np.empty((5, int((arena.end[keys] - arena.front[keys]).sum())), dtype=np.int64)
@@ -52,7 +52,7 @@ class Sessions:
         self._done = key, hi
         order = np.lexsort((ranks[key], ends))
         key, lo, hi, starts, ends = (part[order] for part in (key, lo, hi, starts, ends))
-        return Closed(key, np.full(count, self.place), starts, ends, arena.runs(key, lo, hi))
+        return [Closed(key, np.full(count, self.place), starts, ends, arena.runs(key, lo, hi))]
 
     def trim(self, watermark: int) -> None:
         """Forget the sessions that have been given out."""

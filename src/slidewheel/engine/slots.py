@@ -7,18 +7,7 @@ slot, for windows that count rows, or is empty.
 
 import numpy as np
 
-NONE = np.iinfo(np.int64).max
-
-
-def _find(ids, base, mask, lo, hi, x):
-    """The first position of lo .. hi - 1 whose id is x or more; hi if there is none."""
-    while lo < hi:
-        middle = (lo + hi) >> 1
-        if ids[np.uint64(base + (middle & mask))] < x:
-            lo = middle + 1
-        else:
-            hi = middle
-    return lo
+from slidewheel.swag.time_blocks import _find
 
 
 def in_order(values):

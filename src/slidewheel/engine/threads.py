@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
+NO_MORE = object()
+
 
 def in_parallel(run: Callable[[Any], None], parts: Sequence[Any]) -> None:
     """All parts, in this thread and a second one: kernels do not hold the interpreter's lock."""
@@ -16,8 +18,8 @@ def in_parallel(run: Callable[[Any], None], parts: Sequence[Any]) -> None:
     def work() -> None:
         while True:
             with taking:
-                part = next(waiting, None)
-            if part is None:
+                part = next(waiting, NO_MORE)
+            if part is NO_MORE:
                 return
             run(part)
 
@@ -30,6 +32,17 @@ def in_parallel(run: Callable[[Any], None], parts: Sequence[Any]) -> None:
         waiting = iter(())  # after an error, nobody takes another part
         if not other.cancel():
             other.result()
+
+
+def each(run: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
+    """What `run` gives for each part."""
+    found = [None] * len(parts)
+
+    def keep(place: int) -> None:
+        found[place] = run(parts[place])
+
+    in_parallel(keep, range(len(parts)))
+    return found
 
 
 @cache

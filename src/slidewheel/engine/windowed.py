@@ -1,5 +1,6 @@
 """Queries that give a row for each window: the tracks of a plan side by side, their results put together."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from slidewheel.engine.keys import Keys
 from slidewheel.engine.periodic import Closed, Periodic, Rows
 from slidewheel.engine.punctuated import Punctuated
 from slidewheel.engine.sessions import Sessions
+from slidewheel.engine.threads import each
 from slidewheel.engine.tracks import Tracks
 from slidewheel.windows.plan import Plan
 from slidewheel.windows.specs import Punctuated as PunctuatedSpec
@@ -79,9 +81,11 @@ class Windowed(Tracks):
         closed = []
         for track in self.tracks:
             until = watermark if watermark is not None else track.final(latest)
+            if isinstance(track, Periodic) and latest is not None:
+                until = min(until, track.final(latest))  # later ones are empty, and need not be counted
             if isinstance(track, Sessions) and self._ordered(track):
                 track.waiting = waiting
-            closed.append(track.close(before, until, self.keys))
+            closed += track.close(before, until, self.keys)
         return closed
 
     def repaired(self, late: Batch, watermark: int, repair: int) -> list[Closed]:
@@ -99,6 +103,8 @@ class Windowed(Tracks):
             if self._nothing is None:
                 self._nothing = self._table(closed[:1])
             return self._nothing
+        if len(self.tracks) == 1 and all(a.ends[-1] < b.ends[0] for a, b in pairwise(some)):
+            return pa.concat_tables(each(lambda one: self._table([one]), some))
         return self._table(some)
 
     def _table(self, some: list[Closed]) -> pa.Table:

@@ -26,9 +26,42 @@ CARD = Card(
 )
 
 
+def _find(ids, base, mask, lo, hi, x):
+    """The first position of lo .. hi - 1 whose id is x or more; hi if there is none."""
+    while lo < hi:
+        middle = (lo + hi) >> 1
+        if ids[np.uint64(base + (middle & mask))] < x:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
+def _next_window(ids, base, mask, end, zero, length, every, i, lo, hi):
+    """The first window from index i on that holds an entry: its index, and its positions lo .. hi - 1.
+
+    Window 0 starts at `zero`. lo and hi are those of an earlier window. If there is none any more, lo is `end`.
+    """
+    while True:
+        start = zero + i * every
+        while lo < end and ids[np.uint64(base + (lo & mask))] < start:
+            lo += 1
+        if lo == end:
+            return i, lo, hi
+        oldest = ids[np.uint64(base + (lo & mask))]
+        if oldest < start + length:
+            break
+        i = (oldest - zero - length) // every + 1
+    hi = max(hi, lo)
+    while hi < end and ids[np.uint64(base + (hi & mask))] < start + length:
+        hi += 1
+    return i, lo, hi
+
+
 def operations(monoid, ring, jit):
     combine = monoid.combine
     load, store = ring.load, ring.store
+    find, next_window = jit(_find), jit(_next_window)
 
     @jit
     def prefixes(table, width, target, ids, shift, base, mask, front, first, last):
@@ -73,11 +106,35 @@ def operations(monoid, ring, jit):
             store(table, slot * width + target, total)
 
     @jit
-    def fold(table, parts, first, last):
-        """The states at parts[first .. last - 1], combined from left to right."""
-        total = load(table, parts[np.uint64(first)])
-        for k in range(first + 1, last):
-            total = combine(total, load(table, parts[np.uint64(k)]))
-        return total
+    def window(table, width, level, shift, ids, by_position, base, mask, first, last, start, block, middle):
+        """The aggregate of the positions first .. last of a window that starts at `start`.
 
-    return prefixes, suffixes, fold
+        Neighbours ask for the same: `middle` is the position at which the block after `block` begins. Returned with
+        the aggregate, for the next one. Blocks are cut by ids, or by position.
+        """
+        slot = base + (first & mask)
+        if first == last:
+            return load(table, slot * width), block, middle
+        newest = base + (last & mask)
+        here = (first if by_position else ids[np.uint64(slot)]) >> shift
+        final = (last if by_position else ids[np.uint64(newest)]) >> shift
+        prefix, suffix = 1 + 2 * level, 2 + 2 * level
+        if here == final:
+            if start <= here << shift:
+                return load(table, newest * width + prefix), block, middle
+            return load(table, slot * width + suffix), block, middle
+        total = load(table, slot * width + suffix)
+        while here + 1 < final:
+            if by_position:
+                middle = (here + 1) << shift
+                here += 1
+            else:
+                if block != here:
+                    block, middle = here, find(ids, base, mask, first, last, (here + 1) << shift)
+                here = ids[np.uint64(base + (middle & mask))] >> shift
+            if here == final:
+                break
+            total = combine(total, load(table, (base + (middle & mask)) * width + suffix))
+        return combine(total, load(table, newest * width + prefix)), block, middle
+
+    return prefixes, suffixes, window, find, next_window
