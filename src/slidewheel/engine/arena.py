@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,12 @@ from slidewheel.engine.columns import Array
 from slidewheel.engine.components import Component, lengthened
 from slidewheel.engine.threads import in_parallel
 
-ENOUGH_FOR_TWO = 1 << 17
-"""Rows or windows from which a second thread pays."""
-ENTRIES_OF_A_KEY = 16
-"""A guess, for the same question."""
+ENOUGH_FOR_TWO = 1 << 16
+"""Rows from which a second thread pays."""
+COST_OF_A_WINDOW = 8
+"""In rows."""
+ENTRIES_OF_A_KEY = 4
+"""A guess: how many are new when windows close."""
 NEVER = int(np.iinfo(np.int64).max)
 PER_KEY = ("base", "mask", "front", "end", "settled", "dirty", "listed", "_counts")
 Inputs = tuple[tuple[Array, ...], Array | None]
@@ -38,11 +39,6 @@ def distinct(codes: Array, keys: int) -> Array:
 
 def _nothing() -> None:
     pass
-
-
-def _extend(level: int, ids: Array, *rest: Any) -> None:
-    *stretches, component = rest
-    component.extend(level, ids, *stretches)
 
 
 @dataclass
@@ -157,7 +153,8 @@ class Arena:
         found = np.empty(min(len(codes), self.keys), dtype=np.int64)
         count, need = self._run.touched_keys(codes, span, self._counts, found, *self.rings, self.listed)
         keys = found[:count]
-        before = self._facts[keys]
+        before = np.empty((count, len(PER_KEY)), dtype=np.int64)
+        self._run.gather(self._facts, keys, before)
         self._reserve_slots(self.top + need)
         moves = np.empty((count if need else 0, 6), dtype=np.int64)
         self.top, moved = self._run.grow(
@@ -225,14 +222,18 @@ class Arena:
         """Bring the prefixes and suffixes of these keys up to the frontier: entries at or after it may still change."""
         ids = self.ranks if self.ranked else self.ids
         base, mask, front, end = self.rings
+        lacking = np.empty((len(self.shifts), 4, len(keys)), dtype=np.int64)
         for level, shift in enumerate(self.shifts):
-            bounds = np.empty((4, len(keys)), dtype=np.int64)
             self._look.stretches(
                 keys, frontier, self.ranked, level, shift, ids, base, mask, front, end, self.dirty, self.prefixed,
-                self.suffixed, bounds
+                self.suffixed, lacking[level]
             )  # fmt: skip
-            known = partial(_extend, level, ids, shift, keys, base, mask, front, *bounds)
-            self._for_all(known, len(keys) * ENTRIES_OF_A_KEY)
+
+        def work(component: Component) -> None:
+            for level, shift in enumerate(self.shifts):
+                component.extend(level, ids, shift, keys, base, mask, front, *lacking[level])
+
+        self._for_all(work, len(keys) * ENTRIES_OF_A_KEY * COST_OF_A_WINDOW * len(self.shifts))
         self._look.settle(keys, frontier, ids, *self.rings, self.settled, self.dirty)
 
     def answers(self, keys: Array, lo: Array, hi: Array, starts: Array, levels: Array) -> list[Array]:
@@ -256,7 +257,7 @@ class Arena:
             else:
                 found[id(component)] = read(component)
 
-        self._for_all(keep, size, [*self.components, None])
+        self._for_all(keep, size * COST_OF_A_WINDOW, [*self.components, None])
         return [found[id(component)] for component in self.components]
 
     @property

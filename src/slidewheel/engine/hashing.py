@@ -32,6 +32,41 @@ def encode(values, lo, codes, places, distinct, count):
     return count, len(values)
 
 
+def encode_near(values, lo, codes, near, least, distinct, count):
+    """The same by value: near[x - least] is code + 1, or 0. Returns early at a value that there is no place for."""
+    for i in range(lo, len(values)):
+        place = values[np.uint64(i)] - least
+        if place < 0 or place >= len(near):
+            return count, i
+        known = near[np.uint64(place)]
+        if known == 0:
+            distinct[np.uint64(count)] = values[np.uint64(i)]
+            count += 1
+            near[np.uint64(place)] = known = count
+        codes[np.uint64(i)] = known - 1
+    return count, len(values)
+
+
+def encode_near_in_order(values, lo, codes, near, least, distinct, count):
+    """The same, but new values get their codes in ascending order, so that keys lie in memory as they come out."""
+    unknown = 0
+    for i in range(lo, len(values)):
+        place = values[np.uint64(i)] - least
+        if place < 0 or place >= len(near):
+            return count, lo
+        if near[np.uint64(place)] == 0:
+            near[np.uint64(place)] = -1
+            unknown += 1
+    for place in range(len(near) if unknown > 0 else 0):
+        if near[np.uint64(place)] == -1:
+            distinct[np.uint64(count)] = place + least
+            count += 1
+            near[np.uint64(place)] = count
+    for i in range(lo, len(values)):
+        codes[np.uint64(i)] = near[np.uint64(values[np.uint64(i)] - least)] - 1
+    return count, len(values)
+
+
 def rebuild(distinct, count, places):
     """Enter the first values into an empty table."""
     mask = len(places) - 1

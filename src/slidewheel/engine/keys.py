@@ -12,14 +12,20 @@ from slidewheel.engine import hashing
 from slidewheel.engine.columns import Array
 from slidewheel.errors import Unsupported
 
+SMALL = 1024
+"""Places for values that lie close together, however few rows have been seen."""
+
 
 class Integers:
-    """The codes of 64-bit integers."""
+    """The codes of 64-bit integers: looked up by value while they lie close together, then in a hash table."""
 
     def __init__(self) -> None:
         self.count = 0
         self._distinct = np.zeros(16, dtype=np.int64)
-        self._places = np.zeros(32, dtype=np.int64)
+        self._near: Array | None = np.zeros(0, dtype=np.int32)
+        """code + 1 of the values from _least on, or 0."""
+        self._least = 0
+        self._places = np.zeros(0, dtype=np.int64)
 
     @property
     def values(self) -> Array:
@@ -28,18 +34,40 @@ class Integers:
     def encode(self, values: Array) -> Array:
         codes = np.empty(len(values), dtype=np.int64)
         row = 0
-        while True:
-            self.count, row = compiled(hashing).encode(values, row, codes, self._places, self._distinct, self.count)
-            if row == len(values):
-                return codes
-            self._grow()
+        while row < len(values):
+            run, known = compiled(hashing), (self._distinct, self.count)
+            if self._near is None:
+                self.count, row = run.encode(values, row, codes, self._places, *known)
+            else:
+                encode = run.encode_near_in_order if 4 * len(values) >= len(self._near) else run.encode_near
+                self.count, row = encode(values, row, codes, self._near, self._least, *known)
+            if row < len(values):
+                self._grow(values[row:])
+        return codes
 
-    def _grow(self) -> None:
-        self._places = np.zeros(4 * len(self._places), dtype=np.int64)
-        distinct = np.zeros(len(self._places) // 2 + 1, dtype=np.int64)
-        distinct[: self.count] = self.values
-        self._distinct = distinct
+    def _grow(self, values: Array) -> None:
+        """Make room for these values."""
+        if self._near is not None:
+            least, most = int(values.min()), int(values.max())
+            if self.count:
+                least, most = min(least, int(self.values.min())), max(most, int(self.values.max()))
+            size = max(most - least + 1, 2 * len(self._near))
+            if size <= 4 * (self.count + len(values)) + SMALL:
+                self._reserve(size)
+                self._least = least if least >= self._least or not self.count else most - size + 1
+                self._near = np.zeros(size, dtype=np.int32)
+                self._near[self.values - self._least] = np.arange(1, self.count + 1)
+                return
+        self._near = None
+        self._places = np.zeros(max(4 * len(self._places), 1 << (2 * self.count + 31).bit_length()), dtype=np.int64)
+        self._reserve(len(self._places) // 2 + 1)
         compiled(hashing).rebuild(self._distinct, self.count, self._places)
+
+    def _reserve(self, count: int) -> None:
+        if count > len(self._distinct):
+            distinct = np.zeros(max(count, 2 * len(self._distinct)), dtype=np.int64)
+            distinct[: self.count] = self.values
+            self._distinct = distinct
 
 
 class Numbers:
@@ -162,7 +190,7 @@ def _to_bits(column: pa.Array) -> Array:
         return np.asarray(column.fill_null(False).to_numpy(zero_copy_only=False), dtype=np.int64)
     if pa.types.is_temporal(kind):
         column = column.view(pa.int64() if kind.bit_width == 64 else pa.int32())
-    numbers = column.fill_null(0).to_numpy(zero_copy_only=False)
+    numbers = (column.fill_null(0) if column.null_count else column).to_numpy(zero_copy_only=False)
     return np.asarray(numbers.view(np.int64) if numbers.dtype == np.uint64 else numbers, dtype=np.int64)
 
 

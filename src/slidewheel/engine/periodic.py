@@ -52,10 +52,13 @@ class Rows:
         return len(self.codes)
 
     def take(self, which: Array) -> "Rows":
+        known: dict[int, Array] = {}
+
         def taken(column: Array) -> Array:
-            found = column[which]
-            found.flags.writeable = False
-            return found
+            if id(column) not in known:
+                known[id(column)] = column[which]
+                known[id(column)].flags.writeable = False
+            return known[id(column)]
 
         inputs = [
             (tuple(map(taken, columns)), None if valid is None else taken(valid)) for columns, valid in self.inputs

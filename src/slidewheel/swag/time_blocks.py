@@ -28,12 +28,12 @@ CARD = Card(
 
 def _find(ids, base, mask, lo, hi, x):
     """The first position of lo .. hi - 1 whose id is x or more; hi if there is none."""
-    while lo < hi:
-        middle = (lo + hi) >> 1
-        if ids[np.uint64(base + (middle & mask))] < x:
-            lo = middle + 1
-        else:
-            hi = middle
+    count = hi - lo
+    while count > 0:  # without a jump that depends on the ids
+        half = count >> 1
+        earlier = ids[np.uint64(base + ((lo + half) & mask))] < x
+        lo = lo + half + 1 if earlier else lo
+        count = count - half - 1 if earlier else half
     return lo
 
 
