@@ -82,14 +82,17 @@ class Known:
         self.met: list[tuple[Any, ...]] = []
 
     def encode(self, columns: list[pa.Array]) -> None:
-        wanted = []
-        for row in tuples(columns):
+        codes = self.keys.encode(columns, len(columns[0])).tolist()
+        fresh: dict[int, tuple[Any, ...]] = {}
+        for row, code in zip(tuples(columns), codes, strict=True):
             name = tuple(map(rank, row))
             if name not in self.codes:
-                self.codes[name] = len(self.met)
-                self.met.append(row)
-            wanted.append(self.codes[name])
-        assert self.keys.encode(columns, len(columns[0])).tolist() == wanted
+                assert code not in fresh, "two keys have one code"
+                self.codes[name], fresh[code] = code, row
+            assert self.codes[name] == code
+        before = len(self.met)
+        assert sorted(fresh) == list(range(before, before + len(fresh))), "new keys have the next codes, in any order"
+        self.met += [fresh[code] for code in sorted(fresh)]
         assert len(self.keys) == len(self.met)
 
     def check(self, dice: random.Random) -> None:
@@ -163,12 +166,51 @@ def test_the_order_of_keys():
 
 def test_ranks_follow_new_keys():
     keys = Keys(["k"], [pa.int64()])
-    keys.encode([pa.array([5, 3])], 2)
-    assert keys.ranks().tolist() == [1, 0]
-    keys.encode([pa.array([4, 3])], 2)
-    assert keys.ranks().tolist() == [2, 0, 1]
-    keys.encode([pa.array([None], pa.int64())], 1)
-    assert keys.ranks().tolist() == [3, 1, 2, 0]
+
+    def ranks(*values: int | None) -> list[int]:
+        codes = keys.encode([pa.array(values, pa.int64())], len(values))
+        return keys.ranks()[codes].tolist()
+
+    assert ranks(5, 3) == [1, 0]
+    assert ranks(4, 3, 5) == [1, 0, 2]
+    assert ranks(None, 3, 4, 5) == [0, 1, 2, 3]
+
+
+class TestIntegers:
+    """By value while values lie close together, by hash afterwards: always the same codes as a dict gives."""
+
+    @pytest.mark.parametrize("seed", range(40))
+    def test_batches(self, seed):
+        dice = random.Random(seed)
+        ascending = dice.random() < 0.5
+        integers, known = Integers(), {}
+        middle, width = dice.choice([0, -(2**63) + 60, 2**63 - 61, 10**6]), 50
+        for _ in range(dice.randint(1, 12)):
+            if dice.random() < 0.4:
+                width = min(width * dice.choice([2, 10, 1000]), 2**62)
+            low, high = max(middle - width, -(2**63)), min(middle + width, 2**63 - 1)
+            values = [dice.randint(low, high) for _ in range(dice.choice([0, 1, 5, 2000]))]
+            codes = integers.encode(np.array(values, dtype=np.int64), ascending).tolist()
+            for value, code in zip(values, codes, strict=True):
+                assert known.setdefault(value, code) == code
+            assert sorted(known.values()) == list(range(len(known)))
+            assert integers.count == len(known)
+            assert [known[value] for value in integers.values.tolist()] == list(range(len(known)))
+
+    def test_one_after_the_other(self):
+        """What a snapshot holds gets the codes that it had."""
+        for values in ([5, 3, 9, 4], [10**15, 5, -3], list(range(5000, 0, -1))):
+            assert Integers().encode(np.array(values)).tolist() == list(range(len(values)))
+
+    def test_in_ascending_order_where_they_lie_close_together(self):
+        assert Integers().encode(np.array([7, 3, 7, 5]), ascending=True).tolist() == [2, 0, 2, 1]
+
+    def test_values_far_apart_take_no_more_memory_than_others(self):
+        integers = Integers()
+        integers.encode(np.arange(1000))
+        integers.encode(np.array([10**12]))
+        assert integers._near is None
+        assert integers._places.nbytes + integers._distinct.nbytes < 100_000
 
 
 def test_unsigned_keys_above_the_middle():
@@ -226,13 +268,15 @@ def test_many_keys(kind, pieces):
     column = pa.array(numbers).cast(kind)
     keys = Keys(["k"], [kind])
     size = -(-MANY // pieces)
+    codes = np.empty(MANY, dtype=np.int64)
     for first in range(0, MANY, size):
         piece = column.slice(first, size)
-        assert (keys.encode([piece], len(piece)) == np.arange(first, first + len(piece))).all()
+        codes[first : first + size] = keys.encode([piece], len(piece))
+        assert (np.sort(codes[first : first + size]) == np.arange(first, first + len(piece))).all()
     assert len(keys) == MANY
     back = np.random.default_rng(2).permutation(MANY)
-    assert (keys.encode([column.take(pa.array(back))], MANY) == back).all()
-    assert keys.take(back)[0].equals(column.take(pa.array(back)))
+    assert (keys.encode([column.take(pa.array(back))], MANY) == codes[back]).all()
+    assert keys.take(codes[back])[0].equals(column.take(pa.array(back)))
     ordered = keys.take(keys.in_order())[0].to_pylist()
     assert ordered == sorted(ordered)
 

@@ -144,23 +144,37 @@ def varying_blocks(columns, valid, frame, lo, hi, first, least, out, ok, suffixe
     return vary(columns, valid, frame, lo, hi, first, least, out, ok, suffixes)
 
 
-def add(columns, valid, slots, table, width):
-    """Add each row to the entry in its slot; ~slot is an entry that begins with this row."""
+def add(columns, valid, slots, table, width, first_rows, saved, done):
+    """Add each row to the entry in its slot; ~slot is an entry that begins with this row.
+
+    What an entry was before the k-th of `first_rows` goes to saved[k]; done[0] says how many are there.
+    """
+    k = 0
     for i in range(len(slots)):
         slot = slots[np.uint64(i)]
         if slot < 0:
             store(table, ~slot * width, item(columns, valid, i))
-        else:
-            store(table, slot * width, combine(load(table, slot * width), item(columns, valid, i)))
+            continue
+        if k < len(first_rows) and first_rows[np.uint64(k)] == i:
+            store(saved, k, load(table, slot * width))
+            k += 1
+            done[0] = k
+        store(table, slot * width, combine(load(table, slot * width), item(columns, valid, i)))
 
 
-def absorb_rows(columns, valid, slots, table, width):
+def absorb_rows(columns, valid, slots, table, width, first_rows, saved, done):
     """The same for states that are arrays, in place."""
+    k = 0
     for i in range(len(slots)):
         slot = slots[np.uint64(i)]
         if slot < 0:
             store(table, ~slot * width, item(columns, valid, i))
-        elif valid is None:  # two ifs, as the compiler drops the one that the type of valid decides  # noqa: SIM114
+            continue
+        if k < len(first_rows) and first_rows[np.uint64(k)] == i:
+            store(saved, k, load(table, slot * width))
+            k += 1
+            done[0] = k
+        if valid is None:  # two ifs, as the compiler drops the one that the type of valid decides  # noqa: SIM114
             absorb(load(table, slot * width), columns[0][np.uint64(i)])
         elif valid[np.uint64(i)]:
             absorb(load(table, slot * width), columns[0][np.uint64(i)])

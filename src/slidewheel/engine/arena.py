@@ -9,7 +9,7 @@ import numpy as np
 from slidewheel.compiler.fixed import compiled
 from slidewheel.engine import lookup, slots
 from slidewheel.engine.columns import Array
-from slidewheel.engine.components import Component, lengthened
+from slidewheel.engine.components import Change, Component, lengthened
 from slidewheel.engine.threads import in_parallel
 
 ENOUGH_FOR_TWO = 1 << 16
@@ -51,10 +51,9 @@ class Undo:
     moves: Array
     shifts: Array
     touched: Array
-    saved: list[Array] = field(default_factory=list)
-    """The states of touched slots, for the components that have been changed."""
-    shifted: int = 0
-    """How many components have followed the shifts."""
+    first_rows: Array
+    changes: list[Change] = field(default_factory=list)
+    """Of each component."""
     extras: list[Array] = field(default_factory=list)
     """What the extra arrays held in touched slots."""
 
@@ -76,6 +75,8 @@ class Arena:
         self.extras = [_zeros(0) for _ in range(extras)]
         """More integers for each slot, which a placement of its own keeps."""
         self.components: list[Component] = []
+        self.least = 2
+        """Slots of the shortest ring."""
         self.keys = 0
         self._spread(np.zeros((0, len(PER_KEY)), dtype=np.int64))
         self.prefixed, self.suffixed = np.zeros((2, len(shifts), 0), dtype=np.int64)
@@ -140,18 +141,18 @@ class Arena:
         """The slot of each row, ~slot where it begins an entry. Rows of a key come with rising ids."""
         keys, before, moves = self.make_room(codes, span)
         rows = len(codes)
-        placed, touched = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64)
+        placed, touched, first_rows = (np.empty(rows, dtype=np.int64) for _ in range(3))
         shifts = np.empty((rows, 4), dtype=np.int64)
         shifted, changed = self._run.place(
             codes, ids, self.merging, *self.rings, self.ids, self.ranks, self.settled, self.dirty, self.listed, placed,
-            shifts, touched
+            shifts, touched, first_rows
         )  # fmt: skip
-        return placed, Undo(keys, before, moves, shifts[:shifted].copy(), touched[:changed].copy())
+        return placed, Undo(keys, before, moves, shifts[:shifted].copy(), touched[:changed], first_rows[:changed])
 
     def make_room(self, codes: Array, span: int) -> tuple[Array, Array, Array]:
         """Rings that are long enough for these rows. Returns their keys, what these were before, and the moves."""
         found = np.empty(min(len(codes), self.keys), dtype=np.int64)
-        count, need = self._run.touched_keys(codes, span, self._counts, found, *self.rings, self.listed)
+        count, need = self._run.touched_keys(codes, span, self.least, self._counts, found, *self.rings, self.listed)
         keys = found[:count]
         before = np.empty((count, len(PER_KEY)), dtype=np.int64)
         self._run.gather(self._facts, keys, before)
@@ -161,8 +162,7 @@ class Arena:
             keys, self._counts, *self.rings, self.ids, self.ranks, self.free, self.top, moves
         )
         moves = moves[:moved]
-        for component in self.components:
-            component.follow(self._run.copy_rings, moves)
+        self._for_all(lambda component: component.follow(self._run.copy_rings, moves), len(moves) * COST_OF_A_WINDOW)
         for extra in self.extras:
             self._run.copy_rings(extra.reshape(-1, 1), moves)
         return keys, before, moves
@@ -182,22 +182,26 @@ class Arena:
         return placed
 
     def _fill(self, placed: Array, inputs: list[Inputs], undo: Undo) -> None:
-        for component in self.components:
+        undo.changes = [Change(undo.first_rows) for _ in self.components]
+
+        def work(number: int) -> None:
+            component, change = self.components[number], undo.changes[number]
             component.follow(self._run.shift_rings, undo.shifts)
-            undo.shifted += 1
-        undo.saved = [component.saved(undo.touched, self._run.gather) for component in self.components]
-        given = {id(component): one for component, one in zip(self.components, inputs, strict=True)}
-        self._for_all(lambda component: component.add(*given[id(component)], placed), len(placed))
+            change.shifted = True
+            component.add(*inputs[number], placed, change)
+
+        self._for_all(work, len(placed), range(len(self.components)))
 
     def commit(self, undo: Undo) -> None:
         self._run.release_rings(undo.moves, self.ids, self.free)
 
     def undo(self, undo: Undo) -> None:
         """Back to where things were before `place`."""
-        for component, saved in zip(self.components, undo.saved, strict=False):
-            component.restore(undo.touched, saved)
-        for component in self.components[: undo.shifted]:
-            component.follow(self._run.unshift_rings, undo.shifts)
+        for component, change in zip(self.components, undo.changes, strict=False):
+            done = int(change.done[0])
+            component.restore(undo.touched[:done], change.saved[:done])
+            if change.shifted:
+                component.follow(self._run.unshift_rings, undo.shifts)
         for extra, values in zip(self.extras, undo.extras, strict=False):
             extra[undo.touched] = values
         for array in (self.ids, *self.extras):

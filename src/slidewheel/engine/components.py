@@ -1,5 +1,6 @@
 """Components: the states that aggregates are made of, one for each slot of an arena, with what is combined of them."""
 
+from dataclasses import dataclass, field
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -66,21 +67,9 @@ class Component:
         unit = np.int64 if self.dtype.itemsize % 8 == 0 else np.uint8
         return self.table.view(unit).reshape(self.capacity, -1)
 
-    def saved(self, slots: Array, gather: Any) -> Array:
-        """A copy of the entries in these slots."""
-        if self.dtype == object or len(slots) == 0:
-            return self.entries[slots]
-        units = self._units()
-        found = np.empty((len(slots), units.shape[1] // self.width), dtype=units.dtype)
-        gather(units, slots, found)
-        return found
-
     def restore(self, slots: Array, saved: Array) -> None:
-        """Put back what `saved` gave."""
-        if self.dtype == object or len(slots) == 0:
-            self.entries[slots] = saved
-        else:
-            self._units()[slots, : saved.shape[1]] = saved
+        """Put back entries of these slots."""
+        self.entries[slots] = saved
 
     def follow(self, move: Any, log: Array) -> None:
         """Move states as a log of the arena says; that needs no knowledge of what is in them."""
@@ -91,8 +80,11 @@ class Component:
         else:
             move(self._units(), log)
 
-    def add(self, columns: tuple[Array, ...], valid: Array | None, slots: Array) -> None:
-        self.work.add(columns, valid, slots, self.table, self.width)
+    def add(self, columns: tuple[Array, ...], valid: Array | None, slots: Array, change: "Change") -> None:
+        """Add each row to the entry in its slot, ~slot where it begins one; `change` gets what was there before."""
+        change.saved = np.empty(len(change.first_rows), dtype=self.dtype)
+        known = self.table, self.width, change.first_rows, change.saved, change.done
+        self.work.add(columns, valid, slots, *known)
 
     def extend(self, level: int, *stretches: Any) -> None:
         self.work.extend(self.table, self.width, 1 + 2 * level, 2 + 2 * level, *stretches)
@@ -114,6 +106,20 @@ class Component:
         links = np.zeros(card.links(slots), dtype=np.int64)
         self.work.finals(self.form, self.table, self.width, keys, *known, ranges, states, links, slots - 1, out)
         return out
+
+
+@dataclass
+class Change:
+    """What adding rows has changed in one component."""
+
+    first_rows: Array
+    """The rows that are the first to change an older entry."""
+    shifted: bool = False
+    """Whether entries have made room for new ones."""
+    saved: Array = field(default_factory=lambda: np.empty(0))
+    """These entries as they were, as far as they have been changed."""
+    done: Array = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    """How many have been."""
 
 
 class CompiledWork:
@@ -172,9 +178,15 @@ class InterpretedWork:
         self.names = {"window": window, "find": find, "next_window": next_window, "identity": lambda: monoid.identity}
         self.names |= {"combine": monoid.combine, "load": load, "store": store}
 
-    def add(self, columns: tuple[Array, ...], valid: Array | None, slots: Array, states: Array, width: int) -> None:
+    def add(
+        self, columns: tuple[Array, ...], valid: Array | None, slots: Array, states: Array, width: int,
+        first_rows: Array, saved: Array, done: Array
+    ) -> None:  # fmt: skip
         lift, combine, identity = self.monoid.lift, self.monoid.combine, self.monoid.identity
         values = [column.tolist() for column in columns]
+        older = slots[first_rows]
+        saved[:] = states[older * width]
+        done[0] = len(older)
         for i, slot in enumerate(slots.tolist()):
             state = identity if valid is not None and not valid[i] else lift(*(column[i] for column in values))
             if slot < 0:

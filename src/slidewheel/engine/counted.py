@@ -60,8 +60,9 @@ class Counted:
         codes, times, positions, starts = codes[order], times[order], positions[order], starts[order]
         return [Closed(codes, np.full(len(codes), self.place), starts, times, self.answers(codes, positions))]
 
-    def trim(self, watermark: int) -> None:
+    def trim(self, watermark: int) -> bool:
         self.arena.keep_last(self.spec.count - 1)
+        return True
 
     def lateness(self, late: "Rows", watermark: int, repair: int) -> tuple[Array, Array, Array]:
         """Late for its own window, but counted in those of later rows."""

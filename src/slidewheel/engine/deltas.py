@@ -71,8 +71,9 @@ class Deltas:
         arena.extend(distinct(codes, arena.keys), np.iinfo(np.int64).max)
         return arena.answers(codes, lo, positions + 1, lo, levels)[1:]
 
-    def trim(self, until: int) -> None:
+    def trim(self, until: int) -> bool:
         np.maximum(self.arena.front, np.minimum(self.oldest_of_all(), self.arena.end), out=self.arena.front)
+        return True
 
     def oldest_of_all(self) -> Array:
         padded = np.zeros(len(self.arena.front), dtype=np.int64)

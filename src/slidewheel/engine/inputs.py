@@ -12,7 +12,7 @@ from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.algebra.sums import count
 from slidewheel.engine.arena import Inputs
 from slidewheel.engine.columns import Array, Column, column_of, read_only
-from slidewheel.engine.components import CompiledWork, Component, InterpretedWork
+from slidewheel.engine.components import Change, CompiledWork, Component, InterpretedWork
 from slidewheel.engine.keys import Codes, codes_for
 from slidewheel.errors import Unsupported
 from slidewheel.windows.sharing import Part, part_of, parts_of
@@ -155,7 +155,7 @@ class Binding:
         inputs = self.read(table, times)
         for number in doubtful:
             component = self.component(number, len(times))
-            component.add(*inputs[number], ~np.arange(len(times)))
+            component.add(*inputs[number], ~np.arange(len(times)), Change(np.empty(0, dtype=np.int64)))
 
     def by_code(self, aggregate: Aggregate, position: int) -> bool:
         """Whether states hold codes of this column of the aggregate instead of its values."""

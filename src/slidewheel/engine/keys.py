@@ -14,6 +14,7 @@ from slidewheel.errors import Unsupported
 
 SMALL = 1024
 """Places for values that lie close together, however few rows have been seen."""
+LEAST = -(2**63)
 
 
 class Integers:
@@ -31,7 +32,8 @@ class Integers:
     def values(self) -> Array:
         return self._distinct[: self.count]
 
-    def encode(self, values: Array) -> Array:
+    def encode(self, values: Array, ascending: bool = False) -> Array:
+        """New values get the next codes, one after the other or, where that is easy, in ascending order."""
         codes = np.empty(len(values), dtype=np.int64)
         row = 0
         while row < len(values):
@@ -39,7 +41,8 @@ class Integers:
             if self._near is None:
                 self.count, row = run.encode(values, row, codes, self._places, *known)
             else:
-                encode = run.encode_near_in_order if 4 * len(values) >= len(self._near) else run.encode_near
+                ascending = ascending and 4 * len(values) >= len(self._near)
+                encode = run.encode_near_in_order if ascending else run.encode_near
                 self.count, row = encode(values, row, codes, self._near, self._least, *known)
             if row < len(values):
                 self._grow(values[row:])
@@ -54,7 +57,8 @@ class Integers:
             size = max(most - least + 1, 2 * len(self._near))
             if size <= 4 * (self.count + len(values)) + SMALL:
                 self._reserve(size)
-                self._least = least if least >= self._least or not self.count else most - size + 1
+                below = self.count and least < self._least  # then the places to spare are below, too
+                self._least = max(most - size + 1, LEAST) if below else least
                 self._near = np.zeros(size, dtype=np.int32)
                 self._near[self.values - self._least] = np.arange(1, self.count + 1)
                 return
@@ -87,7 +91,7 @@ class Numbers:
             self._with_null = Integers()
             self._with_null.encode(2 * np.arange(self._bits.count) + 1)  # codes given before stay as they are
         if self._with_null is None:
-            return self._bits.encode(_to_bits(column))
+            return self._bits.encode(_to_bits(column), ascending=True)
         valid = np.asarray(pc.is_valid(column).to_numpy(zero_copy_only=False))
         places = np.zeros(len(column), dtype=np.int64)
         places[valid] = 2 * self._bits.encode(_to_bits(column)[valid]) + 1
@@ -224,7 +228,7 @@ class Keys:
         return self._pairs[-1].count if self._pairs else len(self.columns[0])
 
     def encode(self, columns: Sequence[pa.Array], rows: int) -> Array:
-        """The code of each row's key; keys that are new get the next ones."""
+        """The code of each row's key; keys that are new get the next ones, in any order."""
         if not self.columns:
             return np.zeros(rows, dtype=np.int64)
         codes = self.columns[0].encode(_decoded(columns[0]))

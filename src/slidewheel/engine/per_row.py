@@ -125,11 +125,11 @@ class PerRow(Tracks):
         rows = rows.take(in_time_order(rows, self.keys.ranks(), self.plan.peers))
         return [self._answered(rows, watermark, {})]
 
-    def trim(self, until: int) -> None:
+    def trim(self, until: int) -> bool:
+        """Forget what no window needs any more. Returns whether there may have been such."""
         if self.recent is not None:
             self.recent = self.recent.take(self.recent.times >= until)
-        for track in self.tracks:
-            track.trim(until)
+        return any([track.trim(until) for track in self.tracks])
 
     def table(self, answered: list[Answered]) -> pa.Table:
         """The rows with their aggregates."""

@@ -87,6 +87,7 @@ class Periodic:
         self.specs = specs
         shifts = [None if in_panes or group.single(spec) else group.shift(spec) for _, spec in specs]
         self.arena = Arena(sorted({shift for shift in shifts if shift is not None}))
+        self.arena.least = 4 if self.arena.shifts else 2
         levels = [-1 if shift is None else self.arena.shifts.index(shift) for shift in shifts]
         self._levels = np.array(levels, dtype=np.int64)
         self._lengths, self._everys, self._offsets = (
@@ -235,12 +236,13 @@ class Periodic:
             states = self.arena.answers(keys, lo, hi, starts, self._levels[which])
         return self._given(keys, which, starts, states)
 
-    def trim(self, watermark: int) -> None:
+    def trim(self, watermark: int) -> bool:
         """Forget what no window that ends after the watermark holds."""
         keep = min(spec.start(spec.first_end_after(watermark)) for _, spec in self.specs)
-        if keep != self._kept:
-            self.arena.trim(keep)
-            self._kept = keep
+        if keep == self._kept:
+            return False
+        self._kept = keep
+        return self.arena.trim(keep) > 0
 
     def final(self, latest: int | None) -> int:
         """The end of the last window that holds a row of this time or earlier."""

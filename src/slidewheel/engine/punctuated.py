@@ -75,12 +75,13 @@ class Punctuated:
         states = [component.entries[slots] for component in self.arena.components]
         return [Closed(codes, np.full(len(codes), self.place), states[0], times, states[2:])]
 
-    def trim(self, watermark: int) -> None:
+    def trim(self, watermark: int) -> bool:
         """Forget the windows that have ended."""
         arena = self.arena
         keys = np.flatnonzero(arena.end[: arena.keys] > arena.front[: arena.keys])
         lo, _ = arena.locate(keys, self.numbers[keys], self.numbers[keys])
         self._run.drop_before(keys, lo, arena.ids, *arena.rings, arena.free, arena.settled, arena.dirty)
+        return True
 
     def lateness(self, late: Any, watermark: int, repair: int) -> tuple[Array, Array, Array]:
         missed = self.flags(late.table) | (late.times <= self.last_end[late.codes])

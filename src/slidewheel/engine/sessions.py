@@ -30,14 +30,14 @@ class Sessions:
             rows = rows.take(np.argsort(rows.times, kind="stable"))
         arena, count = self.arena, len(rows)
         keys, before, moves = arena.make_room(rows.codes, count)
-        placed, touched, old_firsts, old_lasts = (np.empty(count, dtype=np.int64) for _ in range(4))
+        placed, touched, first_rows, old_firsts, old_lasts = (np.empty(count, dtype=np.int64) for _ in range(5))
         shifts = np.empty((count, 4), dtype=np.int64)
         shifted, changed = self._run.place_sessions(
             rows.codes, rows.times, self.gap, *arena.rings, arena.ids, *arena.extras, arena.listed, placed, shifts,
-            touched, old_firsts, old_lasts
+            touched, first_rows, old_firsts, old_lasts
         )  # fmt: skip
         old = [old_firsts[:changed], old_lasts[:changed]]
-        undo = Undo(keys, before, moves, shifts[:shifted].copy(), touched[:changed].copy(), extras=old)
+        undo = Undo(keys, before, moves, shifts[:shifted].copy(), touched[:changed], first_rows[:changed], extras=old)
         arena.fill(placed, rows.inputs, undo)
         return undo
 
@@ -54,12 +54,14 @@ class Sessions:
         key, lo, hi, starts, ends = (part[order] for part in (key, lo, hi, starts, ends))
         return [Closed(key, np.full(count, self.place), starts, ends, arena.runs(key, lo, hi))]
 
-    def trim(self, watermark: int) -> None:
+    def trim(self, watermark: int) -> bool:
         """Forget the sessions that have been given out."""
-        if self._done is not None:
-            arena = self.arena
-            self._run.drop_before(*self._done, arena.ids, *arena.rings, arena.free, arena.settled, arena.dirty)
-            self._done = None
+        if self._done is None:
+            return False
+        arena = self.arena
+        self._run.drop_before(*self._done, arena.ids, *arena.rings, arena.free, arena.settled, arena.dirty)
+        self._done = None
+        return True
 
     def lateness(self, late: Any, watermark: int, repair: int) -> tuple[Array, Array, Array]:
         missed = late.times + self.gap <= watermark

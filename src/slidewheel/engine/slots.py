@@ -60,10 +60,11 @@ def irregular_starts(times, period, edges, out):
         out[np.uint64(i)] = start
 
 
-def touched_keys(codes, span, counts, keys, base, mask, front, end, listed):
+def touched_keys(codes, span, least, counts, keys, base, mask, front, end, listed):
     """The keys of these rows into `keys`; how many slots their new rings need, and how many keys there are.
 
-    `span` is the greatest number of entries that the rows of one key can begin. `counts` is zeros, and is so again.
+    `span` is the greatest number of entries that the rows of one key can begin, `least` the size of the shortest ring.
+    `counts` is zeros, and is so again.
     """
     found = 0
     for i in range(len(codes)):
@@ -78,7 +79,7 @@ def touched_keys(codes, span, counts, keys, base, mask, front, end, listed):
         need = end[key] - front[key] + min(counts[key], span)
         size = mask[key] + 1
         if need > size:
-            size = 2
+            size = least
             while size < need:
                 size *= 2
             slots += size
@@ -119,12 +120,13 @@ def grow(keys, counts, base, mask, front, end, ids, ranks, free, top, moves):
 
 
 def place(
-    codes, row_ids, merging, base, mask, front, end, ids, ranks, settled, dirty, listed, slots, shifts, touched
+    codes, row_ids, merging, base, mask, front, end, ids, ranks, settled, dirty, listed, slots, shifts, touched, rows
 ):  # fmt: skip
     """Find or make the entry of each row. Rows of a key come with rising ids.
 
     slots[i] is the entry's slot, or ~slot where the row begins it. `shifts` logs the entries that made room for a new
-    one, `touched` the slots of older entries that are about to change. Without `merging`, every row is an entry.
+    one, `touched` the slots of older entries that are about to change, `rows` the first row that changes each. Without
+    `merging`, every row is an entry.
     Returns the numbers of shifts and of touched slots.
     """
     shifted = changed = 0
@@ -163,7 +165,7 @@ def place(
             slots[np.uint64(i)] = ~slot
         else:
             if listed[key] != x:
-                touched[np.uint64(changed)] = slot
+                touched[np.uint64(changed)], rows[np.uint64(changed)] = slot, i
                 changed += 1
             slots[np.uint64(i)] = slot
         listed[key] = x
@@ -256,7 +258,8 @@ def release_rings(moves, ids, free):
 
 
 def place_sessions(
-    codes, times, gap, base, mask, front, end, ids, firsts, lasts, listed, slots, shifts, touched, old_firsts, old_lasts
+    codes, times, gap, base, mask, front, end, ids, firsts, lasts, listed, slots, shifts, touched, rows, old_firsts,
+    old_lasts
 ):  # fmt: skip
     """Find the entry that each row is within `gap` of, and stretch it; or begin one. Times of a key rise.
 
@@ -289,7 +292,7 @@ def place_sessions(
             slots[np.uint64(i)] = ~slot
             continue
         if listed[key] != slot:
-            touched[np.uint64(changed)] = slot
+            touched[np.uint64(changed)], rows[np.uint64(changed)] = slot, i
             old_firsts[np.uint64(changed)] = firsts[np.uint64(slot)]
             old_lasts[np.uint64(changed)] = lasts[np.uint64(slot)]
             changed += 1

@@ -280,8 +280,7 @@ class Stream:
                 self._engine.undo()
                 raise
             self._engine.commit()
-            if self._watermark is not None:
-                self._engine.trim(self._watermark - self.query.repair)
+            if self._watermark is not None and self._engine.trim(self._watermark - self.query.repair):
                 forget_idle(self._engine)
         return result
 

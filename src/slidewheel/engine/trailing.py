@@ -54,5 +54,5 @@ class Trailed:
                 touched[rows] |= first < np.searchsorted(came, times[rows] + after, side="left")
         return touched
 
-    def trim(self, until: int) -> None:
-        self.arena.trim(until - max(spec.reach[0] for _, spec in self.specs))
+    def trim(self, until: int) -> bool:
+        return self.arena.trim(until - max(spec.reach[0] for _, spec in self.specs)) > 0

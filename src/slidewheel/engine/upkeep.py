@@ -43,11 +43,11 @@ def _batches(engine: Any) -> list[Any]:
 def _keep_keys(engine: Any, kept: Array) -> None:
     old = engine.keys
     keys = Keys(old.names, [column.type for column in old.columns])
-    keys.encode(old.take(kept), len(kept))
+    codes = keys.encode(old.take(kept), len(kept))
     renamed = np.full(len(old), -1, dtype=np.int64)
-    renamed[kept] = np.arange(len(kept))
+    renamed[kept] = codes
     for track in engine.tracks:
-        track.arena.keep_keys(kept)
+        track.arena.keep_keys(kept[np.argsort(codes)])
     for batch in _batches(engine):
         batch.codes = renamed[batch.codes]
     engine.keys = keys
@@ -81,9 +81,8 @@ def _of_objects(states: Array, field: str) -> Array:
 def _keep_codes(engine: Any, name: str, kept: Array) -> None:
     binding, old = engine.binding, engine.binding.coded[name]
     new = codes_for(old.type)
-    new.encode(old.values().take(pa.array(kept)))
     renamed = np.zeros(len(old), dtype=np.int64)
-    renamed[kept] = np.arange(len(kept))
+    renamed[kept] = new.encode(old.values().take(pa.array(kept)))
     for track in engine.tracks:
         arena = track.arena
         slots = arena.slots_of(*arena.live_entries())

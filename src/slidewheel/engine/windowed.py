@@ -92,9 +92,9 @@ class Windowed(Tracks):
         ranks = self.keys.ranks()
         return [track.repaired(late.codes, late.times, watermark, repair, ranks) for track in self.tracks]
 
-    def trim(self, watermark: int) -> None:
-        for track in self.tracks:
-            track.trim(watermark)
+    def trim(self, watermark: int) -> bool:
+        """Forget what no window needs any more. Returns whether there may have been such."""
+        return any([track.trim(watermark) for track in self.tracks])
 
     def table(self, closed: list[Closed]) -> pa.Table:
         """The rows of these windows."""
