@@ -254,6 +254,30 @@ def answers(table, width, keys, lo, hi, starts, levels, shifts, by_position, ids
         store(out, j, state)
 
 
+def trail(table, width, level, shift, ids, base, mask, front, end, codes, times, places, before, after, out):
+    """For rows by key and time the states of [time - before, time + after), the j-th to places[j]."""
+    same_key = np.int64(-1)
+    b = m = e = lo = hi = middle = np.int64(0)
+    block = np.int64(9223372036854775807)
+    for j in range(len(times)):
+        key, start, stop = codes[np.uint64(j)], times[np.uint64(j)] - before, times[np.uint64(j)] + after
+        place = places[np.uint64(j)] if len(places) > 0 else j
+        if key != same_key:
+            same_key, block = key, np.int64(9223372036854775807)
+            b, m, e = base[np.uint64(key)], mask[np.uint64(key)], end[np.uint64(key)]
+            lo = find(ids, b, m, front[np.uint64(key)], e, start)
+            hi = find(ids, b, m, lo, e, stop)
+        while lo < e and ids[np.uint64(b + (lo & m))] < start:
+            lo += 1
+        while hi < e and ids[np.uint64(b + (hi & m))] < stop:
+            hi += 1
+        if lo >= hi:
+            store(out, place, identity())
+            continue
+        state, block, middle = window(table, width, level, shift, ids, False, b, m, lo, hi - 1, start, block, middle)
+        store(out, place, state)
+
+
 def runs(table, width, keys, lo, hi, base, mask, out):
     """The entries lo .. hi - 1 of each key, at least one, combined one after the other."""
     for j in range(len(keys)):

@@ -9,7 +9,7 @@ import numpy as np
 from slidewheel.compiler.fixed import compiled
 from slidewheel.engine import lookup, slots
 from slidewheel.engine.columns import Array
-from slidewheel.engine.components import Change, Component, lengthened
+from slidewheel.engine.components import Change, Component, lengthened, reader
 from slidewheel.engine.threads import in_parallel
 
 ENOUGH_FOR_TWO = 1 << 16
@@ -18,6 +18,8 @@ COST_OF_A_WINDOW = 8
 """In rows."""
 ENTRIES_OF_A_KEY = 4
 """A guess: how many are new when windows close."""
+MANY_KEYS = 1 << 13
+"""Keys from which what is known of them is too much for a cache."""
 NEVER = int(np.iinfo(np.int64).max)
 PER_KEY = ("base", "mask", "front", "end", "settled", "dirty", "listed", "_counts")
 Inputs = tuple[tuple[Array, ...], Array | None]
@@ -244,12 +246,12 @@ class Arena:
         """For each component the states of these windows: positions lo .. hi - 1, and where each starts (an id)."""
         ids = self.ranks if self.ranked else self.ids
         known = keys, lo, hi, starts, levels, self.block_shifts, self.ranked, ids, self.base, self.mask
-        return self.read(lambda component: component.read("answers", len(keys), *known), len(keys))
+        return self.read(reader("answers", len(keys), *known), len(keys))
 
     def runs(self, keys: Array, lo: Array, hi: Array) -> list[Array]:
         """For each component the states of the entries lo .. hi - 1, combined one by one."""
         known = keys, lo, hi, self.base, self.mask
-        return self.read(lambda component: component.read("runs", len(keys), *known), len(keys))
+        return self.read(reader("runs", len(keys), *known), len(keys))
 
     def read(self, read: Callable[[Component], Array], size: int, beside: Callable[[], None] = _nothing) -> list[Array]:
         """What is read of each component; `beside` that, something else is done that needs as long."""
@@ -276,6 +278,10 @@ class Arena:
             return in_parallel(run, parts)
         for part in parts:
             run(part)
+
+    def scattered(self, codes: Array) -> bool:
+        """Whether it pays to put rows in the order of memory first: so many keys that no cache holds them."""
+        return self.keys >= MANY_KEYS and 4 * len(codes) >= self.keys
 
     def by_key(self, codes: Array) -> Array:
         """A stable order by key."""

@@ -1,5 +1,6 @@
 """Components: the states that aggregates are made of, one for each slot of an arena, with what is combined of them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
@@ -225,6 +226,11 @@ class InterpretedWork:
             except OverflowError as error:
                 raise Overflow(str(error)) from None
         return out
+
+
+def reader(driver: str, count: int, *known: Any) -> Callable[[Component], Array]:
+    """What reads the states of so many windows from a component."""
+    return lambda component: component.read(driver, count, *known)
 
 
 def _interpreted(driver: Any, names: dict[str, Any]) -> FunctionType:

@@ -18,8 +18,6 @@ from slidewheel.windows.plan import Group
 from slidewheel.windows.slicing import Slicing
 from slidewheel.windows.specs import Sliding
 
-MANY_KEYS = 1 << 13
-"""Keys from which what is known of them is too much for a cache."""
 FEW_WINDOWS = 1 << 18
 """Instants at which windows may end that are counted one by one, however few windows hold rows."""
 AT_ONCE = 1 << 20
@@ -106,8 +104,8 @@ class Periodic:
             order = self._order(ids)
             rows, ids = rows.take(order), ids[order]
         span = self.slicing.most_between(int(ids[0]), int(ids[-1])) if len(ids) else 0
-        if self.arena.keys >= MANY_KEYS and 4 * len(ids) >= self.arena.keys:
-            order = self.arena.by_key(rows.codes)  # in the order of memory
+        if self.arena.scattered(rows.codes):
+            order = self.arena.by_key(rows.codes)
             rows, ids = rows.take(order), ids[order]
         return self.arena.add(rows.codes, ids, span, rows.inputs)[1]
 

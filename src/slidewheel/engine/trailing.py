@@ -3,7 +3,8 @@
 import numpy as np
 
 from slidewheel.engine.arena import Arena, Undo, distinct
-from slidewheel.engine.columns import Array, scattered
+from slidewheel.engine.columns import Array
+from slidewheel.engine.components import reader
 from slidewheel.engine.periodic import Rows
 from slidewheel.windows.specs import Trailing
 
@@ -22,23 +23,28 @@ class Trailed:
         return max(sum(spec.reach).bit_length() - 1, 0)
 
     def add(self, rows: Rows, late: bool = False) -> Undo:
+        if self.arena.scattered(rows.codes):
+            rows = rows.take(self.arena.by_key(rows.codes))
         return self.arena.add(rows.codes, rows.times, len(rows), rows.inputs)[1]
 
     def answers(self, codes: Array, times: Array, frontier: int) -> dict[int, tuple[States, Array]]:
         """By the place of each spec: the states of the windows of these rows, and whether each holds a row."""
-        self.arena.extend(distinct(codes, self.arena.keys), frontier)
-        by_key = self.arena.by_key(codes) if self.arena.keys > 1 else None  # neighbours in memory after each other
-        if by_key is not None:
-            codes, times = codes[by_key], times[by_key]
+        arena = self.arena
+        arena.extend(distinct(codes, arena.keys), frontier)
+        places = np.empty(0, dtype=np.int64)
+        by_key = codes, times
+        if arena.keys > 1:
+            places = arena.by_key(codes)
+            by_key = codes[places], times[places]
         found = {}
         for place, spec in self.specs:
             before, after = spec.reach
-            starts = times - before
-            lo, hi = self.arena.follow(codes, times, before, after)
-            levels = np.full(len(codes), self.arena.shifts.index(self._shift(spec)))
-            states, filled = self.arena.answers(codes, lo, hi, starts, levels), lo < hi
-            if by_key is not None:
-                states, filled = [scattered(column, by_key) for column in states], scattered(filled, by_key)
+            level = arena.shifts.index(self._shift(spec))
+            known = level, arena.shifts[level], arena.ids, *arena.rings, *by_key, places, before, after
+            states = arena.read(reader("trail", len(codes), *known), len(codes))
+            filled = np.ones(len(codes), dtype=bool)
+            if after == 0:  # else it holds its row
+                filled = np.less(*arena.follow(codes, times, before, after))
             found[place] = states, filled
         return found
 
