@@ -145,6 +145,23 @@ def in_batches(data: Data, batch: int, case: Case) -> Callable[[], Any]:
     return run
 
 
+def full_stream(case: Case, batch: int) -> Callable[[], Any]:
+    """A stream that has seen more than one window; each call pushes the next batch."""
+    block = Data.made(batch, case.keys).table
+    times = block["t"].to_numpy().astype(np.int64)
+    stream, pushed = case.query.stream(), 0
+
+    def push() -> int:
+        nonlocal pushed
+        now = pa.array(times + pushed * batch * STEP).view(pa.timestamp("us"))
+        pushed += 1
+        return int(stream.push(block.set_column(0, "t", now)).num_rows)
+
+    while pushed * batch * STEP < 1.2 * case.ratio * case.slide:
+        push()
+    return push
+
+
 def _polars_sliding(data: Data, rows: int, case: Case) -> Callable[[], Any]:
     frame, aggregates = data.polars(rows), [POLARS[name].alias(name) for name in case.names]
 

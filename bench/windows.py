@@ -19,6 +19,7 @@ from bench.window_peers import (
     Library,
     at_once,
     difference,
+    full_stream,
     in_batches,
     plain,
 )
@@ -83,7 +84,7 @@ def _contestants(report: Report, settings: Settings, data: Data, case: Case) -> 
 
     def join(name: str, run: Callable[[], Any], rows: int) -> None:
         # The answers have been compared already, more strictly than a race does.
-        ready.append(Contestant(name, run, rows, answer=lambda: np.empty(0)))
+        ready.append(Contestant(name, run, rows, no_answer))
 
     join("sw run", at_once(data, all_rows, case), data.part(all_rows).num_rows)
     join("sw stream", in_batches(data, settings.batch, case), data.rows)
@@ -132,6 +133,7 @@ def run(report: Report, settings: Settings) -> None:
                     _table(report, data, [m for m in measured if m.case.windows == windows])
                 found += measured
         memory(report, settings, data)
+    full_streams(report, settings)
     judge(report, settings, {m.case: m for m in found})
 
 
@@ -196,6 +198,30 @@ def _held(case: Case, data: Data, batch: int) -> tuple[int, int, int, int]:
             now[3] += arena.entries * rows * sizes
         most = tuple(map(max, most, now))
     return most
+
+
+def full_streams(report: Report, settings: Settings) -> None:
+    """Streams that hold as many slices as their windows need, so that nothing grows any more."""
+    few, many = min(r for r in settings.ratios if r > 1), max(settings.ratios)
+    report.say(f"\nfull streams, 1 window, {settings.batch} rows at a time: ns per row once the first windows have passed")
+    table = report.table([f"ratio {few}", f"ratio {many}", "over"], label="keys, aggregates", first=16)
+    for keys in settings.keys[:2]:
+        for aggregates in settings.aggregates:
+            cases = [Case("sliding", keys, ratio, 1, aggregates) for ratio in (few, many)]
+            pushes = [Contestant(str(c), full_stream(c, settings.batch), settings.batch, no_answer) for c in cases]
+            times = replace(report, rounds=20 * settings.rounds).race({"": pushes})[""]
+            short, long = (times[str(case)] for case in cases)
+            table.row(f"{keys}, {aggregates}", [short, long, figure(long.over(short))])
+            for case, timing in zip(cases, (short, long), strict=True):
+                known = {"form": "full", "keys": keys, "ratio": case.ratio, "windows": 1, "aggregates": aggregates}
+                report.keep("ns/row", timing, **known)
+            name = f"full stream, {keys} keys, {aggregates} aggregates: ratio {many} over ratio {few}"
+            report.target(name, long.over(short), 1.3)
+
+
+def no_answer() -> np.ndarray:
+    """For what has been compared elsewhere."""
+    return np.empty(0)
 
 
 def judge(report: Report, settings: Settings, found: dict[Case, Measured]) -> None:
