@@ -30,7 +30,7 @@ def combines():
     return COMBINED
 
 
-PREFIXES, SUFFIXES, WINDOW, _, NEXT_WINDOW = time_blocks.operations(
+PREFIXES, SUFFIXES, WINDOW, FIND, NEXT_WINDOW = time_blocks.operations(
     SimpleNamespace(combine=joined), SimpleNamespace(load=load, store=store), lambda function: function
 )
 NOT_YET = None
@@ -229,22 +229,25 @@ NO_BLOCK = 2**63 - 1
 
 @pytest.mark.parametrize("shift", range(1, 9))
 def test_a_window_is_a_suffix_a_block_and_a_prefix(shift, combines):
-    """What the operations are for: windows of one block's length to less than two, with at most 2 combines each."""
+    """What the operations are for: windows of one block's length to less than two, with at most 2 combines each.
+
+    Of less than four blocks, with at most 4.
+    """
     block = 1 << shift
     for dice, key in keys(shift):
         key.make_prefixes(shift, key.front, key.end)
         key.make_suffixes(shift, key.front, key.end)
-        length = dice.randrange(block, 2 * block)
+        most = dice.choice([2, 4])
+        length = dice.randrange(block, most * block)
         starts = sorted(dice.randint(key.times[0] - length, key.times[-1]) for _ in range(10))
-        known, middle = NO_BLOCK, 0
+        known = [NO_BLOCK] * 8
         for start in starts:
             held = [p for p in key.positions() if start <= key.time(p) < start + length]
             if held:
                 del combines[:]
                 ring = key.table, key.width, 0, shift, key.ids, False, key.base, key.mask
-                found, known, middle = WINDOW(*ring, held[0], held[-1], start, known, middle)
-                assert found == "".join(key.text(p) for p in held)
-                assert len(combines) <= 2
+                assert WINDOW(*ring, held[0], held[-1], start, known) == "".join(key.text(p) for p in held)
+                assert len(combines) <= most
 
 
 @pytest.mark.parametrize("shift", range(1, 6))
@@ -263,7 +266,7 @@ def test_a_window_of_positions(shift):
         for last in key.positions():
             first = max(key.front, last + 1 - length)
             ring = key.table, key.width, 0, shift, key.ids, True, key.base, key.mask
-            found, _, _ = WINDOW(*ring, first, last, last + 1 - length, NO_BLOCK, 0)
+            found = WINDOW(*ring, first, last, last + 1 - length, [])
             assert found == "".join(key.text(p) for p in range(first, last + 1))
 
 
@@ -287,3 +290,33 @@ def test_the_next_window_that_holds_an_entry():
             found.append((i, lo, hi))
             i += 1
         assert found == held
+
+
+@pytest.mark.parametrize("spread", ["even", "gaps", "steep", "ties", "far"])
+def test_find(spread):
+    """Rings of all lengths, ids at equal distances or anywhere, up to the ends of 64 bits."""
+    for seed in range(40):
+        dice = random.Random(seed)
+        size = 1 << dice.randint(0, 8)
+        base, mask, count = dice.randint(0, 5), size - 1, dice.randint(0, size)
+        front = dice.randint(0, 1000)
+        match spread:
+            case "even":
+                times = [1000 + 7 * k for k in range(count)]
+            case "gaps":
+                times = sorted(dice.sample(range(10 * count + 1), count))
+            case "steep":
+                times = sorted(int(2 ** dice.uniform(0, 60)) for _ in range(count))
+            case "ties":
+                times = sorted(dice.choices(range(5), k=count))
+            case _:
+                times = sorted(dice.choice([-1, 1]) * (2**61 - dice.randint(0, 3)) for _ in range(count))
+        ids = [0] * (base + size)
+        for k, time in enumerate(times):
+            ids[base + ((front + k) & mask)] = time
+        asked = [t + d for t in times for d in (-1, 0, 1)] + [-(2**62), 2**62]
+        for x in dice.sample(asked, min(len(asked), 60)):
+            lo = dice.randint(0, count)
+            hi = dice.randint(lo, count)
+            wanted = next((k for k in range(lo, hi) if times[k] >= x), hi)
+            assert FIND(ids, base, mask, front + lo, front + hi, x) == front + wanted

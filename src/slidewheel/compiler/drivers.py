@@ -211,6 +211,7 @@ def windows(
     out,
 ):
     """The states of the windows that list_windows in engine/lookup.py lists, in the same places."""
+    known = np.empty(8, dtype=np.int64)
     place = np.int64(-1)
     for k in range(len(keys)):
         key = np.uint64(keys[np.uint64(k)])
@@ -218,7 +219,7 @@ def windows(
         for w in range(len(lengths)):
             length, every, zero, i, level = lengths[w], everys[w], zeros[w], firsts[w], levels[w]
             lo = hi = find(ids, b, m, front[key], e, zero + i * every)
-            block, middle = np.int64(9223372036854775807), np.int64(0)
+            known[:] = 9223372036854775807
             while True:
                 i, lo, hi = next_window(ids, b, m, e, zero, length, every, i, lo, hi)
                 if lo == e or i > lasts[w]:
@@ -228,16 +229,15 @@ def windows(
                     bucket = np.uint64(buckets[np.uint64(begins[w] + i - firsts[w])])
                     place = places[bucket]
                     places[bucket] += 1
-                state, block, middle = window(
-                    table, width, level, shifts[level], ids, False, b, m, lo, hi - 1, zero + i * every, block, middle
-                )
+                start = zero + i * every
+                state = window(table, width, level, shifts[level], ids, False, b, m, lo, hi - 1, start, known)
                 store(out, place, state)
                 i += 1
 
 
 def answers(table, width, keys, lo, hi, starts, levels, shifts, by_position, ids, base, mask, out):
     """The states of windows over the positions lo .. hi - 1 of their keys, which start at `starts`."""
-    block, middle = np.int64(9223372036854775807), np.int64(0)
+    known = np.empty(8, dtype=np.int64)
     same_key, same_level = np.int64(-1), np.int64(-1)
     for j in range(len(keys)):
         at = np.uint64(j)
@@ -246,24 +246,24 @@ def answers(table, width, keys, lo, hi, starts, levels, shifts, by_position, ids
             store(out, j, identity())
             continue
         if key != same_key or level != same_level:
-            same_key, same_level, block = key, level, np.int64(9223372036854775807)
+            same_key, same_level = key, level
+            known[:] = 9223372036854775807
         b, m = base[np.uint64(key)], mask[np.uint64(key)]
-        state, block, middle = window(
-            table, width, level, shifts[level], ids, by_position, b, m, first, last, starts[at], block, middle
-        )
+        state = window(table, width, level, shifts[level], ids, by_position, b, m, first, last, starts[at], known)
         store(out, j, state)
 
 
 def trail(table, width, level, shift, ids, base, mask, front, end, codes, times, places, before, after, out):
     """For rows by key and time the states of [time - before, time + after), the j-th to places[j]."""
+    known = np.empty(8, dtype=np.int64)
     same_key = np.int64(-1)
-    b = m = e = lo = hi = middle = np.int64(0)
-    block = np.int64(9223372036854775807)
+    b = m = e = lo = hi = np.int64(0)
     for j in range(len(times)):
         key, start, stop = codes[np.uint64(j)], times[np.uint64(j)] - before, times[np.uint64(j)] + after
         place = places[np.uint64(j)] if len(places) > 0 else j
         if key != same_key:
-            same_key, block = key, np.int64(9223372036854775807)
+            same_key = key
+            known[:] = 9223372036854775807
             b, m, e = base[np.uint64(key)], mask[np.uint64(key)], end[np.uint64(key)]
             lo = find(ids, b, m, front[np.uint64(key)], e, start)
             hi = find(ids, b, m, lo, e, stop)
@@ -274,7 +274,7 @@ def trail(table, width, level, shift, ids, base, mask, front, end, codes, times,
         if lo >= hi:
             store(out, place, identity())
             continue
-        state, block, middle = window(table, width, level, shift, ids, False, b, m, lo, hi - 1, start, block, middle)
+        state = window(table, width, level, shift, ids, False, b, m, lo, hi - 1, start, known)
         store(out, place, state)
 
 

@@ -6,6 +6,7 @@ from slidewheel.engine.arena import Arena, Undo, distinct
 from slidewheel.engine.columns import Array
 from slidewheel.engine.components import reader
 from slidewheel.engine.periodic import Rows
+from slidewheel.windows.plan import block_shifts
 from slidewheel.windows.specs import Trailing
 
 States = list[Array]
@@ -16,11 +17,8 @@ class Trailed:
 
     def __init__(self, specs: list[tuple[int, Trailing]]) -> None:
         self.specs = specs
-        self.arena = Arena(sorted({self._shift(spec) for _, spec in specs}))
-
-    @staticmethod
-    def _shift(spec: Trailing) -> int:
-        return max(sum(spec.reach).bit_length() - 1, 0)
+        self.shifts = block_shifts([max(sum(spec.reach), 1) for _, spec in specs], [1.0] * len(specs))
+        self.arena = Arena(sorted(set(self.shifts)))
 
     def add(self, rows: Rows, late: bool = False) -> Undo:
         if self.arena.scattered(rows.codes):
@@ -37,10 +35,9 @@ class Trailed:
             places = arena.by_key(codes)
             by_key = codes[places], times[places]
         found = {}
-        for place, spec in self.specs:
+        for (place, spec), shift in zip(self.specs, self.shifts, strict=True):
             before, after = spec.reach
-            level = arena.shifts.index(self._shift(spec))
-            known = level, arena.shifts[level], arena.ids, *arena.rings, *by_key, places, before, after
+            known = arena.shifts.index(shift), shift, arena.ids, *arena.rings, *by_key, places, before, after
             states = arena.read(reader("trail", len(codes), *known), len(codes))
             filled = np.ones(len(codes), dtype=bool)
             if after == 0:  # else it holds its row

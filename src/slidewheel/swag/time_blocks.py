@@ -3,7 +3,8 @@
 Entries (slices, or single rows) lie in the order of their times. Time is cut into blocks of 2**shift microseconds. Each
 entry has, beside its own state, a prefix (the aggregate from the start of its block to itself) and, once its block is
 complete, a suffix (from itself to the end of its block). A window that is at least as long as a block and shorter than
-two is a suffix, at most one whole block, and a prefix: van Herk's and Gil and Werman's windows, cut by the clock.
+two is a suffix, at most one whole block, and a prefix: van Herk's and Gil and Werman's windows, cut by the clock. One
+of less than four blocks has up to three whole ones.
 
 Where the cuts lie depends on the clock alone. So the answers are the same to the last bit however rows were batched,
 all windows of about one length share the blocks, and what a late row changes is made anew without a trace.
@@ -27,7 +28,31 @@ CARD = Card(
 
 
 def _find(ids, base, mask, lo, hi, x):
-    """The first position of lo .. hi - 1 whose id is x or more; hi if there is none."""
+    """The first position of lo .. hi - 1 whose id is x or more; hi if there is none.
+
+    Ids mostly lie at equal distances: a guess, then steps of double length away from it, then halves of what is left.
+    A long ring is in no cache, and this reads few places of it.
+    """
+    if hi - lo > 16:
+        first, last = ids[np.uint64(base + (lo & mask))], ids[np.uint64(base + ((hi - 1) & mask))]
+        if x <= first:
+            return lo
+        if x > last:
+            return hi
+        guess = lo + int((x - first) / (last - first) * (hi - 1 - lo))
+        step = 1
+        if ids[np.uint64(base + (guess & mask))] < x:
+            lo = guess + 1
+            while lo + step < hi and ids[np.uint64(base + ((lo + step) & mask))] < x:
+                lo += step + 1
+                step *= 2
+            hi = min(hi, lo + step)
+        else:
+            hi = guess
+            while hi - step >= lo and ids[np.uint64(base + ((hi - step) & mask))] >= x:
+                hi -= step
+                step *= 2
+            lo = max(lo, hi - step + 1)
     count = hi - lo
     while count > 0:  # without a jump that depends on the ids
         half = count >> 1
@@ -106,35 +131,38 @@ def operations(monoid, ring, jit):
             store(table, slot * width + target, total)
 
     @jit
-    def window(table, width, level, shift, ids, by_position, base, mask, first, last, start, block, middle):
+    def window(table, width, level, shift, ids, by_position, base, mask, first, last, start, known):
         """The aggregate of the positions first .. last of a window that starts at `start`.
 
-        Neighbours ask for the same: `middle` is the position at which the block after `block` begins. Returned with
-        the aggregate, for the next one. Blocks are cut by ids, or by position.
+        Blocks are cut by ids, or by position. Neighbours ask for the same: `known` holds, at 2 * (block & 3), a block
+        and the position at which the next one begins.
         """
         slot = base + (first & mask)
         if first == last:
-            return load(table, slot * width), block, middle
+            return load(table, slot * width)
         newest = base + (last & mask)
         here = (first if by_position else ids[np.uint64(slot)]) >> shift
         final = (last if by_position else ids[np.uint64(newest)]) >> shift
         prefix, suffix = 1 + 2 * level, 2 + 2 * level
         if here == final:
             if start <= here << shift:
-                return load(table, newest * width + prefix), block, middle
-            return load(table, slot * width + suffix), block, middle
+                return load(table, newest * width + prefix)
+            return load(table, slot * width + suffix)
         total = load(table, slot * width + suffix)
         while here + 1 < final:
             if by_position:
-                middle = (here + 1) << shift
+                first = (here + 1) << shift
                 here += 1
             else:
-                if block != here:
-                    block, middle = here, find(ids, base, mask, first, last, (here + 1) << shift)
-                here = ids[np.uint64(base + (middle & mask))] >> shift
+                place = 2 * (here & 3)
+                if known[np.uint64(place)] != here:
+                    known[np.uint64(place)] = here
+                    known[np.uint64(place + 1)] = find(ids, base, mask, first, last, (here + 1) << shift)
+                first = known[np.uint64(place + 1)]
+                here = ids[np.uint64(base + (first & mask))] >> shift
             if here == final:
                 break
-            total = combine(total, load(table, (base + (middle & mask)) * width + suffix))
-        return combine(total, load(table, newest * width + prefix)), block, middle
+            total = combine(total, load(table, (base + (first & mask)) * width + suffix))
+        return combine(total, load(table, newest * width + prefix))
 
     return prefixes, suffixes, window, find, next_window

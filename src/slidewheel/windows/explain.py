@@ -119,9 +119,11 @@ def _group(group: Group, number: int, parts: list[Part], waiting: int) -> list[s
         if group.single(spec):
             lines.append(f"  {spec.name:<16} reads 1 slice as it is: 0 combines")
         else:
+            block = 1 << group.shift(spec)
+            parts_read = "3 parts, so 1 or 2 combines" if spec.range < 2 * block else "5 parts, so 1 to 4 combines"
             lines.append(
                 f"  {spec.name:<16} reads {slicing.inside(spec.range)} slices by {CARD.name}, in blocks of "
-                f"{format_duration(1 << group.shift(spec))}: at most 3 parts, so 1 or 2 combines"
+                f"{format_duration(block)}: at most {parts_read}"
             )
     lines.append(
         f"  why {CARD.name}: any aggregate, windows share blocks, and answers do not depend on how rows were batched"

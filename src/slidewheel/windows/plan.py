@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.errors import InvalidArgument, PlanTooLarge, Unsupported
@@ -9,6 +10,8 @@ from slidewheel.swag.multi.registry import form
 from slidewheel.windows.slicing import Slicing, panes_of, shared, union
 from slidewheel.windows.specs import Sliding, Spec, gives_rows
 
+FEW_ANSWERS = 2
+"""Answers for each slice up to which windows share shorter blocks."""
 MOST_WINDOWS = 1_000_000
 """The most windows that one row may be in."""
 
@@ -24,10 +27,32 @@ class Group:
         """Whether each window of this spec is one slice."""
         return self.slicing.regular and self.slicing.period >= spec.range
 
-    @staticmethod
-    def shift(spec: Sliding) -> int:
-        """Blocks of 2**shift microseconds are at most as long as the window, and longer than half of it."""
-        return spec.range.bit_length() - 1
+    def shift(self, spec: Sliding) -> int:
+        """The windows of this spec are put together from blocks of 2**shift microseconds."""
+        return self._shifts[spec]
+
+    @cached_property
+    def _shifts(self) -> dict[Sliding, int]:
+        several = [spec for _, spec in self.specs if not self.single(spec)]
+        slice_length = self.slicing.period / len(self.slicing.edges)
+        shifts = block_shifts([spec.range for spec in several], [slice_length / spec.every for spec in several])
+        return dict(zip(several, shifts, strict=True))
+
+
+def block_shifts(lengths: Sequence[int], answers: Sequence[float]) -> list[int]:
+    """Lengths of blocks, as powers of two, for windows of these lengths that give so many answers for each slice.
+
+    A block is no longer than its windows, and longer than half of them: then an answer takes 1 or 2 combines. But each
+    length of blocks costs 2 combines and 2 states for every slice. So windows that give few answers use the next
+    shorter blocks, if others have these anyway; with longer than a quarter of a window, that takes 1 to 4.
+    """
+    best = [length.bit_length() - 1 for length in lengths]
+    chosen: dict[int, int] = {}
+    for shift in sorted(set(best)):
+        asked = sum(number for own, number in zip(best, answers, strict=True) if own == shift)
+        shared = chosen.get(shift - 1) == shift - 1 and asked <= FEW_ANSWERS
+        chosen[shift] = shift - 1 if shared else shift
+    return [chosen[shift] for shift in best]
 
 
 class Plan:
