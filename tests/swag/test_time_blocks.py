@@ -42,7 +42,6 @@ class Key:
     """A ring of entries with random ids, in the middle of a longer table, whose other slots must stay untouched."""
 
     def __init__(self, dice: random.Random, levels: int = 1) -> None:
-        self.width = 1 + 2 * levels
         size = 1 << dice.randint(0, 5)
         self.base, self.mask = dice.randint(0, 7), size - 1
         count = dice.randint(1, size)
@@ -54,10 +53,11 @@ class Key:
         self.texts = [f"<{t}>" for t in self.times]
         slots = self.base + size + dice.randint(0, 7)
         self.ids = [10**9] * slots
-        self.table: list[Any] = [NOT_YET] * (slots * self.width)
+        self.plane = slots
+        self.table: list[Any] = [NOT_YET] * (slots * (1 + 2 * levels))
         for position in range(self.front, self.end):
             self.ids[self.slot(position)] = self.time(position)
-            self.table[self.slot(position) * self.width] = self.text(position)
+            self.table[self.slot(position)] = self.text(position)
 
     def slot(self, position: int) -> int:
         return self.base + (position & self.mask)
@@ -69,7 +69,7 @@ class Key:
         return self.texts[position - self.front]
 
     def change(self, position: int, text: str) -> None:
-        self.texts[position - self.front] = self.table[self.slot(position) * self.width] = text
+        self.texts[position - self.front] = self.table[self.slot(position)] = text
 
     def positions(self) -> range:
         return range(self.front, self.end)
@@ -84,13 +84,13 @@ class Key:
         return "".join(self.text(p) for p in self.block(position, shift) if p >= position)
 
     def at(self, position: int, place: int) -> Any:
-        return self.table[self.slot(position) * self.width + place]
+        return self.table[place * self.plane + self.slot(position)]
 
     def make_prefixes(self, shift: int, first: int, last: int, place: int = PREFIX) -> None:
-        PREFIXES(self.table, self.width, place, self.ids, shift, self.base, self.mask, self.front, first, last)
+        PREFIXES(self.table, self.plane, place, self.ids, shift, self.base, self.mask, self.front, first, last)
 
     def make_suffixes(self, shift: int, first: int, last: int, place: int = SUFFIX) -> None:
-        SUFFIXES(self.table, self.width, place, self.ids, shift, self.base, self.mask, first, last)
+        SUFFIXES(self.table, self.plane, place, self.ids, shift, self.base, self.mask, first, last)
 
     def places(self) -> dict[int, Any]:
         return dict(enumerate(self.table))
@@ -138,7 +138,7 @@ class TestPrefixes:
             key.make_prefixes(shift, key.front, key.end)
             gone = dice.randint(0, key.end - key.front - 1)
             for p in range(key.front, key.front + gone):
-                key.table[key.slot(p) * key.width + PREFIX] = "gone"
+                key.table[PREFIX * key.plane + key.slot(p)] = "gone"
             key.times, key.texts, key.front = key.times[gone:], key.texts[gone:], key.front + gone
             key.make_prefixes(shift, key.front, key.end)
             assert [key.at(p, PREFIX) for p in key.positions()] == [key.prefix(p, shift) for p in key.positions()]
@@ -196,7 +196,7 @@ def test_nothing_else_is_written(shift):
             make(shift, first, last)
             after = key.places()
             written = {k for k in after if after[k] is not before[k]}
-            assert written == {key.slot(p) * key.width + place for p in range(first, last)}
+            assert written == {place * key.plane + key.slot(p) for p in range(first, last)}
             before = after
 
 
@@ -245,7 +245,7 @@ def test_a_window_is_a_suffix_a_block_and_a_prefix(shift, combines):
             held = [p for p in key.positions() if start <= key.time(p) < start + length]
             if held:
                 del combines[:]
-                ring = key.table, key.width, 0, shift, key.ids, False, key.base, key.mask
+                ring = key.table, key.plane, 0, shift, key.ids, False, key.base, key.mask
                 assert WINDOW(*ring, held[0], held[-1], start, known) == "".join(key.text(p) for p in held)
                 assert len(combines) <= most
 
@@ -265,7 +265,7 @@ def test_a_window_of_positions(shift):
         length = dice.randrange(block, 2 * block)
         for last in key.positions():
             first = max(key.front, last + 1 - length)
-            ring = key.table, key.width, 0, shift, key.ids, True, key.base, key.mask
+            ring = key.table, key.plane, 0, shift, key.ids, True, key.base, key.mask
             found = WINDOW(*ring, first, last, last + 1 - length, [])
             assert found == "".join(key.text(p) for p in range(first, last + 1))
 

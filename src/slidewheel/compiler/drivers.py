@@ -78,7 +78,6 @@ def replay_ranges(columns, ranges, out, states, links, mask):
 
 def finals(
     table,
-    width,
     keys,
     offsets,
     order,
@@ -122,7 +121,7 @@ def finals(
                 v = identity()
                 slot = base[key] + (position & mask[key])
                 if position < last and ids[np.uint64(slot)] == at * length + edge:
-                    v = load(table, slot * width)
+                    v = load(table, slot)
                     position += 1
                 registers = insert(states, links, slots, registers, ranges, v)
                 at += 1
@@ -144,7 +143,7 @@ def varying_blocks(columns, valid, frame, lo, hi, first, least, out, ok, suffixe
     return vary(columns, valid, frame, lo, hi, first, least, out, ok, suffixes)
 
 
-def add(columns, valid, slots, table, width, first_rows, saved, done):
+def add(columns, valid, slots, table, first_rows, saved, done):
     """Add each row to the entry in its slot; ~slot is an entry that begins with this row.
 
     What an entry was before the k-th of `first_rows` goes to saved[k]; done[0] says how many are there.
@@ -153,45 +152,45 @@ def add(columns, valid, slots, table, width, first_rows, saved, done):
     for i in range(len(slots)):
         slot = slots[np.uint64(i)]
         if slot < 0:
-            store(table, ~slot * width, item(columns, valid, i))
+            store(table, ~slot, item(columns, valid, i))
             continue
         if k < len(first_rows) and first_rows[np.uint64(k)] == i:
-            store(saved, k, load(table, slot * width))
+            store(saved, k, load(table, slot))
             k += 1
             done[0] = k
-        store(table, slot * width, combine(load(table, slot * width), item(columns, valid, i)))
+        store(table, slot, combine(load(table, slot), item(columns, valid, i)))
 
 
-def absorb_rows(columns, valid, slots, table, width, first_rows, saved, done):
+def absorb_rows(columns, valid, slots, table, first_rows, saved, done):
     """The same for states that are arrays, in place."""
     k = 0
     for i in range(len(slots)):
         slot = slots[np.uint64(i)]
         if slot < 0:
-            store(table, ~slot * width, item(columns, valid, i))
+            store(table, ~slot, item(columns, valid, i))
             continue
         if k < len(first_rows) and first_rows[np.uint64(k)] == i:
-            store(saved, k, load(table, slot * width))
+            store(saved, k, load(table, slot))
             k += 1
             done[0] = k
         if valid is None:  # two ifs, as the compiler drops the one that the type of valid decides  # noqa: SIM114
-            absorb(load(table, slot * width), columns[0][np.uint64(i)])
+            absorb(load(table, slot), columns[0][np.uint64(i)])
         elif valid[np.uint64(i)]:
-            absorb(load(table, slot * width), columns[0][np.uint64(i)])
+            absorb(load(table, slot), columns[0][np.uint64(i)])
 
 
-def extend(table, width, prefix, suffix, ids, shift, keys, base, mask, front, first, last, settled, complete):
+def extend(table, plane, prefix, suffix, ids, shift, keys, base, mask, front, first, last, settled, complete):
     """Prefixes first .. last - 1 and suffixes settled .. complete - 1 of each of these keys."""
     for k in range(len(keys)):
         key, j = np.uint64(keys[np.uint64(k)]), np.uint64(k)
         b, m = base[key], mask[key]
-        prefixes(table, width, prefix, ids, shift, b, m, front[key], first[j], last[j])
-        suffixes(table, width, suffix, ids, shift, b, m, settled[j], complete[j])
+        prefixes(table, plane, prefix, ids, shift, b, m, front[key], first[j], last[j])
+        suffixes(table, plane, suffix, ids, shift, b, m, settled[j], complete[j])
 
 
 def windows(
     table,
-    width,
+    plane,
     keys,
     lengths,
     everys,
@@ -218,7 +217,8 @@ def windows(
         b, m, e = base[key], mask[key], end[key]
         for w in range(len(lengths)):
             length, every, zero, i, level = lengths[w], everys[w], zeros[w], firsts[w], levels[w]
-            lo = hi = find(ids, b, m, front[key], e, zero + i * every)
+            lo = find(ids, b, m, front[key], e, zero + i * every)
+            hi = find(ids, b, m, lo, e, zero + i * every + length)
             known[:] = 9223372036854775807
             while True:
                 i, lo, hi = next_window(ids, b, m, e, zero, length, every, i, lo, hi)
@@ -230,12 +230,12 @@ def windows(
                     place = places[bucket]
                     places[bucket] += 1
                 start = zero + i * every
-                state = window(table, width, level, shifts[level], ids, False, b, m, lo, hi - 1, start, known)
+                state = window(table, plane, level, shifts[level], ids, False, b, m, lo, hi - 1, start, known)
                 store(out, place, state)
                 i += 1
 
 
-def answers(table, width, keys, lo, hi, starts, levels, shifts, by_position, ids, base, mask, out):
+def answers(table, plane, keys, lo, hi, starts, levels, shifts, by_position, ids, base, mask, out):
     """The states of windows over the positions lo .. hi - 1 of their keys, which start at `starts`."""
     known = np.empty(8, dtype=np.int64)
     same_key, same_level = np.int64(-1), np.int64(-1)
@@ -249,11 +249,11 @@ def answers(table, width, keys, lo, hi, starts, levels, shifts, by_position, ids
             same_key, same_level = key, level
             known[:] = 9223372036854775807
         b, m = base[np.uint64(key)], mask[np.uint64(key)]
-        state = window(table, width, level, shifts[level], ids, by_position, b, m, first, last, starts[at], known)
+        state = window(table, plane, level, shifts[level], ids, by_position, b, m, first, last, starts[at], known)
         store(out, j, state)
 
 
-def trail(table, width, level, shift, ids, base, mask, front, end, codes, times, places, before, after, out):
+def trail(table, plane, level, shift, ids, base, mask, front, end, codes, times, places, before, after, out):
     """For rows by key and time the states of [time - before, time + after), the j-th to places[j]."""
     known = np.empty(8, dtype=np.int64)
     same_key = np.int64(-1)
@@ -274,18 +274,18 @@ def trail(table, width, level, shift, ids, base, mask, front, end, codes, times,
         if lo >= hi:
             store(out, place, identity())
             continue
-        state = window(table, width, level, shift, ids, False, b, m, lo, hi - 1, start, known)
+        state = window(table, plane, level, shift, ids, False, b, m, lo, hi - 1, start, known)
         store(out, place, state)
 
 
-def runs(table, width, keys, lo, hi, base, mask, out):
+def runs(table, plane, keys, lo, hi, base, mask, out):
     """The entries lo .. hi - 1 of each key, at least one, combined one after the other."""
     for j in range(len(keys)):
         at = np.uint64(j)
         b, m = base[np.uint64(keys[at])], mask[np.uint64(keys[at])]
-        total = load(table, (b + (lo[at] & m)) * width)
+        total = load(table, b + (lo[at] & m))
         for position in range(lo[at] + 1, hi[at]):
-            total = combine(total, load(table, (b + (position & m)) * width))
+            total = combine(total, load(table, b + (position & m)))
         store(out, j, total)
 
 

@@ -20,6 +20,8 @@ ENTRIES_OF_A_KEY = 4
 """A guess: how many are new when windows close."""
 MANY_KEYS = 1 << 13
 """Keys from which what is known of them is too much for a cache."""
+STAGGER = 5
+"""Slots between the first positions of two keys: more than a line of a cache, and no power of two."""
 NEVER = int(np.iinfo(np.int64).max)
 PER_KEY = ("base", "mask", "front", "end", "settled", "dirty", "listed", "_counts")
 Inputs = tuple[tuple[Array, ...], Array | None]
@@ -79,6 +81,8 @@ class Arena:
         self.components: list[Component] = []
         self.least = 2
         """Slots of the shortest ring."""
+        self.stagger = 0
+        """How far apart the first positions of keys are."""
         self.keys = 0
         self._spread(np.zeros((0, len(PER_KEY)), dtype=np.int64))
         self.prefixed, self.suffixed = np.zeros((2, len(shifts), 0), dtype=np.int64)
@@ -161,7 +165,7 @@ class Arena:
         self._reserve_slots(self.top + need)
         moves = np.empty((count if need else 0, 6), dtype=np.int64)
         self.top, moved = self._run.grow(
-            keys, self._counts, *self.rings, self.ids, self.ranks, self.free, self.top, moves
+            keys, self._counts, self.stagger, *self.rings, self.ids, self.ranks, self.free, self.top, moves
         )
         moves = moves[:moved]
         self._for_all(lambda component: component.follow(self._run.copy_rings, moves), len(moves) * COST_OF_A_WINDOW)
@@ -311,7 +315,7 @@ class Arena:
         order = np.lexsort((ids, codes)) if ends is None else np.arange(len(codes))
         counts = np.bincount(codes, minlength=self.keys)
         sizes = np.where(counts > 0, 1 << np.ceil(np.log2(np.maximum(counts, 2))).astype(np.int64), 0)
-        last = counts if ends is None else ends
+        last = counts + self.stagger * np.arange(self.keys) if ends is None else ends
         self.base[: self.keys] = np.where(sizes > 0, np.cumsum(sizes) - sizes, 0)
         self.mask[: self.keys], self.front[: self.keys], self.end[: self.keys] = sizes - 1, last - counts, last
         self.top = int(sizes.sum())

@@ -15,7 +15,10 @@ from slidewheel.swag import time_blocks
 
 
 class Component:
-    """States of one monoid: for each slot of an arena an entry, and a prefix and suffix for each length of blocks."""
+    """States of one monoid: for each slot of an arena an entry, and a prefix and suffix for each length of blocks.
+
+    Each of these is a plane of its own: rows are added to entries alone, and answers read hardly any of them.
+    """
 
     def __init__(
         self,
@@ -32,11 +35,8 @@ class Component:
         self.monoid, self.form = monoid, form
         self.work: Any = InterpretedWork(monoid) if inputs is None else CompiledWork(monoid, inputs)
         self.dtype = np.dtype(object) if inputs is None or monoid.state is None else monoid.state
-        self.capacity, self.width = capacity, 1
-        self.table = self._room(capacity * self.width)
-
-    def _room(self, count: int) -> Array:
-        return np.zeros(count, dtype=self.dtype)
+        self.capacity, self.planes = capacity, 1
+        self.table = np.zeros(capacity, dtype=self.dtype)
 
     @property
     def nbytes(self) -> int:
@@ -44,29 +44,22 @@ class Component:
 
     def resize(self, capacity: int, levels: int) -> None:
         """Make room for more slots, or for more levels."""
-        width = 1 + 2 * levels
-        if width == self.width:
-            self.table = lengthened(self.table, capacity * width)
-        else:
-            wider = self._room(capacity * width)
-            known = min(width, self.width)
-            shaped = wider.reshape(capacity, width, *self.dtype.shape)
-            shaped[: self.capacity, :known] = self._by_slot()[:, :known]
-            self.table = wider
-        self.capacity, self.width = capacity, width
-
-    def _by_slot(self) -> Array:
-        return self.table.reshape(self.capacity, self.width, *self.dtype.shape)
+        planes = 1 + 2 * levels
+        longer = np.empty(capacity * planes, dtype=self.dtype)
+        for plane in range(min(planes, self.planes)):
+            first, known = plane * capacity, plane * self.capacity
+            copy(self.table[known : known + self.capacity], longer[first : first + self.capacity])
+        self.table, self.capacity, self.planes = longer, capacity, planes
 
     @property
     def entries(self) -> Array:
-        """The states of all slots, without prefixes and suffixes: to be read or written, not to be kept."""
-        return self._by_slot()[:, 0]
+        """The states of all slots, without prefixes and suffixes."""
+        return self.table[: self.capacity]
 
     def _units(self) -> Array:
-        """All that belongs to a slot as a row of words, or of bytes where states have no whole number of words."""
+        """All states of each plane, each as a row of words, or of bytes where they have no whole number of words."""
         unit = np.int64 if self.dtype.itemsize % 8 == 0 else np.uint8
-        return self.table.view(unit).reshape(self.capacity, -1)
+        return self.table.view(unit).reshape(self.planes, self.capacity, -1)
 
     def restore(self, slots: Array, saved: Array) -> None:
         """Put back entries of these slots."""
@@ -76,36 +69,35 @@ class Component:
         """Move states as a log of the arena says; that needs no knowledge of what is in them."""
         if len(log) == 0:
             return
-        if self.dtype == object:
-            move.py_func(self._by_slot(), log)
-        else:
-            move(self._units(), log)
+        compiled = self.dtype != object
+        for plane in self._units() if compiled else self.table.reshape(self.planes, self.capacity, 1):
+            (move if compiled else move.py_func)(plane, log)
 
     def add(self, columns: tuple[Array, ...], valid: Array | None, slots: Array, change: "Change") -> None:
         """Add each row to the entry in its slot, ~slot where it begins one; `change` gets what was there before."""
         change.saved = np.empty(len(change.first_rows), dtype=self.dtype)
-        known = self.table, self.width, change.first_rows, change.saved, change.done
+        known = self.table, change.first_rows, change.saved, change.done
         self.work.add(columns, valid, slots, *known)
 
     def extend(self, level: int, *stretches: Any) -> None:
-        self.work.extend(self.table, self.width, 1 + 2 * level, 2 + 2 * level, *stretches)
+        self.work.extend(self.table, self.capacity, 1 + 2 * level, 2 + 2 * level, *stretches)
 
     def read(self, driver: str, count: int, *known: Any) -> Array:
         """The states of so many windows, by the driver that reads them."""
         out = np.empty(count, dtype=self.dtype)
-        self.work.read(driver, self.table, self.width, *known, out)
+        self.work.read(driver, self.table, self.capacity, *known, out)
         return out
 
     def finals(self, keys: Array, *rest: Any) -> Array:
         """The state of each window, by the algorithm that was asked for."""
         assert self.form is not None
         *known, ranges = rest
-        out = self._room(len(known[1]))
+        out = np.empty(len(known[1]), dtype=self.dtype)
         slots = 1 << int(ranges[0]).bit_length()
         card = self.form.CARD
         states = identity_states(self, card.states(slots, len(ranges)))
         links = np.zeros(card.links(slots), dtype=np.int64)
-        self.work.finals(self.form, self.table, self.width, keys, *known, ranges, states, links, slots - 1, out)
+        self.work.finals(self.form, self.table, keys, *known, ranges, states, links, slots - 1, out)
         return out
 
 
@@ -180,29 +172,29 @@ class InterpretedWork:
         self.names |= {"combine": monoid.combine, "load": load, "store": store}
 
     def add(
-        self, columns: tuple[Array, ...], valid: Array | None, slots: Array, states: Array, width: int,
+        self, columns: tuple[Array, ...], valid: Array | None, slots: Array, states: Array,
         first_rows: Array, saved: Array, done: Array
     ) -> None:  # fmt: skip
         lift, combine, identity = self.monoid.lift, self.monoid.combine, self.monoid.identity
         values = [column.tolist() for column in columns]
         older = slots[first_rows]
-        saved[:] = states[older * width]
+        saved[:] = states[older]
         done[0] = len(older)
         for i, slot in enumerate(slots.tolist()):
             state = identity if valid is not None and not valid[i] else lift(*(column[i] for column in values))
             if slot < 0:
-                states[~slot * width] = state
+                states[~slot] = state
             else:
-                states[slot * width] = combine(states[slot * width], state)
+                states[slot] = combine(states[slot], state)
 
     def extend(
-        self, table: Array, width: int, prefix: int, suffix: int, ids: Array, shift: int, keys: Array, base: Array,
+        self, table: Array, plane: int, prefix: int, suffix: int, ids: Array, shift: int, keys: Array, base: Array,
         mask: Array, front: Array, first: Array, last: Array, settled: Array, complete: Array
     ) -> None:  # fmt: skip
         for k, key in enumerate(keys.tolist()):
             ring = ids, shift, int(base[key]), int(mask[key])
-            self.prefixes(table, width, prefix, *ring, int(front[key]), int(first[k]), int(last[k]))
-            self.suffixes(table, width, suffix, *ring, int(settled[k]), int(complete[k]))
+            self.prefixes(table, plane, prefix, *ring, int(front[key]), int(first[k]), int(last[k]))
+            self.suffixes(table, plane, suffix, *ring, int(settled[k]), int(complete[k]))
 
     def read(self, driver: str, *arguments: Any) -> None:
         with np.errstate(over="ignore"):
@@ -238,13 +230,18 @@ def _interpreted(driver: Any, names: dict[str, Any]) -> FunctionType:
     return FunctionType(driver.__code__, {"np": np, **names})
 
 
+def copy(source: Array, target: Array) -> None:
+    """As bytes, where that is possible: numpy copies records field by field."""
+    if source.dtype == object:
+        target[:] = source
+    elif len(source):
+        target.view(np.uint8).reshape(-1)[:] = source.view(np.uint8).reshape(-1)
+
+
 def lengthened(array: Array, length: int) -> Array:
     """A copy with room for more, which holds anything: numpy asks for large pages, and none is touched in vain."""
     longer = np.empty((length, *array.shape[1:]), dtype=array.dtype)
-    if array.dtype == object:
-        longer[: len(array)] = array
-    else:  # as bytes: numpy copies records field by field
-        longer.view(np.uint8).reshape(-1)[: array.nbytes] = array.view(np.uint8).reshape(-1)
+    copy(array, longer[: len(array)])
     return longer
 
 

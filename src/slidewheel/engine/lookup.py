@@ -90,7 +90,8 @@ def list_windows(
         b, m, e = base[key], mask[key], end[key]
         for w in range(len(lengths)):
             length, every, zero, i = lengths[w], everys[w], zeros[w], firsts[w]
-            lo = hi = _find(ids, b, m, front[key], e, zero + i * every)
+            lo = _find(ids, b, m, front[key], e, zero + i * every)
+            hi = _find(ids, b, m, lo, e, zero + i * every + length)
             while True:
                 i, lo, hi = _next_window(ids, b, m, e, zero, length, every, i, lo, hi)
                 if lo == e or i > lasts[w]:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from slidewheel.compiler.fixed import compiled
 from slidewheel.engine import lookup, slots
-from slidewheel.engine.arena import Arena, Inputs, Undo
+from slidewheel.engine.arena import STAGGER, Arena, Inputs, Undo
 from slidewheel.engine.columns import Array
 from slidewheel.engine.components import Component
 from slidewheel.engine.ends import Ends
@@ -85,7 +85,7 @@ class Periodic:
         self.specs = specs
         shifts = [None if in_panes or group.single(spec) else group.shift(spec) for _, spec in specs]
         self.arena = Arena(sorted({shift for shift in shifts if shift is not None}))
-        self.arena.least = 4 if self.arena.shifts else 2
+        self.arena.least, self.arena.stagger = 4 if self.arena.shifts else 2, STAGGER
         levels = [-1 if shift is None else self.arena.shifts.index(shift) for shift in shifts]
         self._levels = np.array(levels, dtype=np.int64)
         self._lengths, self._everys, self._offsets = (

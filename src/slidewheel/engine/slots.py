@@ -88,8 +88,12 @@ def touched_keys(codes, span, least, counts, keys, base, mask, front, end, liste
     return found, slots
 
 
-def grow(keys, counts, base, mask, front, end, ids, ranks, free, top, moves):
-    """Give each of these keys a ring of counts[key] slots. Returns the new top and the number of moves logged."""
+def grow(keys, counts, stagger, base, mask, front, end, ids, ranks, free, top, moves):
+    """Give each of these keys a ring of counts[key] slots. Returns the new top and the number of moves logged.
+
+    Positions of a new key begin at `stagger` times its code. Keys that go on at the same pace would else all write to
+    the same place of their rings, and so to the same few lines of a cache.
+    """
     moved = 0
     for k in range(len(keys)):
         key = np.uint64(keys[np.uint64(k)])
@@ -100,6 +104,8 @@ def grow(keys, counts, base, mask, front, end, ids, ranks, free, top, moves):
         power = 0
         while (1 << power) < size:
             power += 1
+        if mask[key] < 0 and stagger > 0:
+            front[key] = end[key] = stagger * keys[np.uint64(k)]
         if free[power] >= 0:
             new = free[power]
             free[power] = ids[np.uint64(new)]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from slidewheel.engine.arena import Arena, Undo, distinct
+from slidewheel.engine.arena import STAGGER, Arena, Undo, distinct
 from slidewheel.engine.columns import Array
 from slidewheel.engine.components import reader
 from slidewheel.engine.periodic import Rows
@@ -19,6 +19,7 @@ class Trailed:
         self.specs = specs
         self.shifts = block_shifts([max(sum(spec.reach), 1) for _, spec in specs], [1.0] * len(specs))
         self.arena = Arena(sorted(set(self.shifts)))
+        self.arena.stagger = STAGGER
 
     def add(self, rows: Rows, late: bool = False) -> Undo:
         if self.arena.scattered(rows.codes):

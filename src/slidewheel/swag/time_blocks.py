@@ -9,8 +9,8 @@ of less than four blocks has up to three whole ones.
 Where the cuts lie depends on the clock alone. So the answers are the same to the last bit however rows were batched,
 all windows of about one length share the blocks, and what a late row changes is made anew without a trace.
 
-`table` holds `width` states for each slot, side by side: the entry, then its prefix and suffix for each length of
-blocks. The entries of a key are a ring of `mask + 1` slots at `base`; its positions rise for ever.
+`table` holds the entries of all slots, then all their prefixes and all their suffixes, for one length of blocks after
+the other: each of these is a plane of `plane` states. The entries of a key are a ring of `mask + 1` slots at `base`; its positions rise for ever.
 """
 
 import numpy as np
@@ -89,49 +89,49 @@ def operations(monoid, ring, jit):
     find, next_window = jit(_find), jit(_next_window)
 
     @jit
-    def prefixes(table, width, target, ids, shift, base, mask, front, first, last):
+    def prefixes(table, plane, target, ids, shift, base, mask, front, first, last):
         """Prefixes of the positions first .. last - 1 into the place `target` of each slot."""
         if first >= last:
             return
         slot = base + (first & mask)
         block = ids[np.uint64(slot)] >> shift
-        total = load(table, slot * width)
+        total = load(table, slot)
         if first > front:
             before = base + ((first - 1) & mask)
             if ids[np.uint64(before)] >> shift == block:
-                total = combine(load(table, before * width + target), total)
-        store(table, slot * width + target, total)
+                total = combine(load(table, target * plane + before), total)
+        store(table, target * plane + slot, total)
         for position in range(first + 1, last):
             slot = base + (position & mask)
             here = ids[np.uint64(slot)] >> shift
             if here == block:
-                total = combine(total, load(table, slot * width))
+                total = combine(total, load(table, slot))
             else:
-                total = load(table, slot * width)
+                total = load(table, slot)
                 block = here
-            store(table, slot * width + target, total)
+            store(table, target * plane + slot, total)
 
     @jit
-    def suffixes(table, width, target, ids, shift, base, mask, first, last):
+    def suffixes(table, plane, target, ids, shift, base, mask, first, last):
         """Suffixes of the positions first .. last - 1, where a block ends at `last`."""
         if first >= last:
             return
         slot = base + ((last - 1) & mask)
         block = ids[np.uint64(slot)] >> shift
-        total = load(table, slot * width)
-        store(table, slot * width + target, total)
+        total = load(table, slot)
+        store(table, target * plane + slot, total)
         for back in range(last - first - 1):
             slot = base + ((last - 2 - back) & mask)
             here = ids[np.uint64(slot)] >> shift
             if here == block:
-                total = combine(load(table, slot * width), total)
+                total = combine(load(table, slot), total)
             else:
-                total = load(table, slot * width)
+                total = load(table, slot)
                 block = here
-            store(table, slot * width + target, total)
+            store(table, target * plane + slot, total)
 
     @jit
-    def window(table, width, level, shift, ids, by_position, base, mask, first, last, start, known):
+    def window(table, plane, level, shift, ids, by_position, base, mask, first, last, start, known):
         """The aggregate of the positions first .. last of a window that starts at `start`.
 
         Blocks are cut by ids, or by position. Neighbours ask for the same: `known` holds, at 2 * (block & 3), a block
@@ -139,16 +139,16 @@ def operations(monoid, ring, jit):
         """
         slot = base + (first & mask)
         if first == last:
-            return load(table, slot * width)
+            return load(table, slot)
         newest = base + (last & mask)
         here = (first if by_position else ids[np.uint64(slot)]) >> shift
         final = (last if by_position else ids[np.uint64(newest)]) >> shift
         prefix, suffix = 1 + 2 * level, 2 + 2 * level
         if here == final:
             if start <= here << shift:
-                return load(table, newest * width + prefix)
-            return load(table, slot * width + suffix)
-        total = load(table, slot * width + suffix)
+                return load(table, prefix * plane + newest)
+            return load(table, suffix * plane + slot)
+        total = load(table, suffix * plane + slot)
         while here + 1 < final:
             if by_position:
                 first = (here + 1) << shift
@@ -162,7 +162,7 @@ def operations(monoid, ring, jit):
                 here = ids[np.uint64(base + (first & mask))] >> shift
             if here == final:
                 break
-            total = combine(total, load(table, (base + (first & mask)) * width + suffix))
-        return combine(total, load(table, newest * width + prefix))
+            total = combine(total, load(table, suffix * plane + base + (first & mask)))
+        return combine(total, load(table, prefix * plane + newest))
 
     return prefixes, suffixes, window, find, next_window
