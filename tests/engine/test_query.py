@@ -11,6 +11,8 @@ import pyarrow as pa
 import pytest
 
 import slidewheel as sw
+from slidewheel.engine import arena, periodic
+from slidewheel.engine import keys as keys_module
 from slidewheel.engine import stream as streams
 from tests.engine.cases import KINDS, random_case
 from tests.engine.harness import build, compare, drive, listed, same_rows
@@ -105,6 +107,37 @@ def test_tables_longer_than_a_step_of_run(monkeypatch):
     for group in GROUPS:
         for seed in range(20):
             judge_run(random_case(seed, kinds=GROUPS[group]))
+
+
+LARGE: dict[str, list[tuple[Any, str, int]]] = {
+    "windows in pieces": [(periodic, "AT_ONCE", 3)],
+    "one window at a time": [(periodic, "AT_ONCE", 0)],
+    "few windows that are far apart": [(periodic, "FEW_WINDOWS", -1), (periodic, "FEW_FOR_EACH", -1)],
+    "many keys": [(arena, "MANY_KEYS", 0)],
+    "two threads": [(arena, "ENOUGH_FOR_TWO", 0), (periodic, "AT_ONCE", 3)],
+    "keys far apart": [(keys_module, "SMALL", -(1 << 40))],
+    "all of it": [
+        (streams, "AT_ONCE", 7),
+        (periodic, "AT_ONCE", 5),
+        (arena, "MANY_KEYS", 0),
+        (arena, "ENOUGH_FOR_TWO", 0),
+    ],
+}
+
+
+@pytest.mark.parametrize("what", LARGE)
+def test_what_is_done_for_large_data_only(what, monkeypatch):
+    """Paths that small tables do not take by themselves."""
+    for place, name, value in LARGE[what]:
+        monkeypatch.setattr(place, name, value)
+    for group in ("all", "periodic", "trailing", "session"):
+        for seed in range(1000, 1025):
+            case = random_case(seed, kinds=GROUPS[group])
+            try:
+                judge_run(case)
+                judge(case, restore=seed % 2 == 0)
+            except Exception as error:
+                raise AssertionError(f"{group}, seed {seed}: {error}") from error
 
 
 def test_advancing_before_the_first_row():

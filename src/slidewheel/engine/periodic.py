@@ -20,6 +20,8 @@ from slidewheel.windows.specs import Sliding
 
 FEW_WINDOWS = 1 << 18
 """Instants at which windows may end that are counted one by one, however few windows hold rows."""
+FEW_FOR_EACH = 2
+"""The same for each key and slice."""
 AT_ONCE = 1 << 20
 """Windows that are put together in one step: what is only needed on the way stays in a cache."""
 NONE = np.empty(0, dtype=np.int64)
@@ -135,7 +137,7 @@ class Periodic:
         lasts = np.array([spec.last_end_until(watermark) for _, spec in self.specs], dtype=np.int64)
         arena.extend(keys, watermark)
         ends = Ends(self._offsets + self._lengths, self._everys, firsts, lasts)
-        few = ends.count <= max(FEW_WINDOWS, 2 * len(keys) + 2 * arena.entries)
+        few = ends.count <= FEW_WINDOWS or ends.count <= FEW_FOR_EACH * (len(keys) + arena.entries)
         changes = np.zeros(ends.count + len(firsts) if few else 0, dtype=np.int64)
         total = self._look.count_windows(keys, *self._frames(ends), *arena.rings, ends.begins, changes)
         pieces = ends.pieces(changes, AT_ONCE) if few and total else [(ends, total, NONE, NONE)]
@@ -150,8 +152,7 @@ class Periodic:
     def _closed(self, keys: Array, ends: Ends, total: int, buckets: Array, places: Array) -> Closed:
         """The windows of these keys and ends, by end, key and spec; `places` are those of the first in each bucket."""
         arena = self.arena
-        several = len(self.specs) > 1
-        codes, which, starts = (np.empty(size, dtype=np.int64) for size in (total, total if several else 0, total))
+        codes, which, starts = (np.zeros(total, dtype=np.int64) for _ in range(3))
         frames = keys, *self._frames(ends), *arena.rings, ends.begins, buckets
         levels = self._levels, arena.block_shifts
 
@@ -161,12 +162,11 @@ class Periodic:
         def states_of(component: Component) -> Array:
             return component.read("windows", total, *frames, places.copy(), *levels)
 
-        states = [] if self.in_panes else arena.read(states_of, total, listing)
         if self.in_panes:
             listing()
-        which = which if several else np.zeros(total, dtype=np.int64)
-        if self.in_panes:
             states = self._by_items(codes, which, starts)
+        else:
+            states = arena.read(states_of, total, listing)
         if len(buckets) == 0:
             order = np.argsort(starts + self._lengths[which], kind="stable")
             codes, which, starts = codes[order], which[order], starts[order]
