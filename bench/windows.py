@@ -203,7 +203,7 @@ def _held(case: Case, data: Data, batch: int) -> tuple[int, int, int, int]:
 def full_streams(report: Report, settings: Settings) -> None:
     """Streams that hold as many slices as their windows need, so that nothing grows any more."""
     few, many = min(r for r in settings.ratios if r > 1), max(settings.ratios)
-    report.say(f"\nfull streams, 1 window, {settings.batch} rows at a time: ns per row once the first windows have passed")
+    report.say(f"\nfull streams, 1 window, {settings.batch} rows at a time: ns per row, the first windows behind them")
     table = report.table([f"ratio {few}", f"ratio {many}", "over"], label="keys, aggregates", first=16)
     for keys in settings.keys[:2]:
         for aggregates in settings.aggregates:

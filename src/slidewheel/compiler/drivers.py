@@ -220,6 +220,8 @@ def windows(
             lo = find(ids, b, m, front[key], e, zero + i * every)
             hi = find(ids, b, m, lo, e, zero + i * every + length)
             known[:] = 9223372036854775807
+            before = np.int64(-1), np.int64(-1), False
+            state = identity()
             while True:
                 i, lo, hi = next_window(ids, b, m, e, zero, length, every, i, lo, hi)
                 if lo == e or i > lasts[w]:
@@ -230,7 +232,10 @@ def windows(
                     place = places[bucket]
                     places[bucket] += 1
                 start = zero + i * every
-                state = window(table, plane, level, shifts[level], ids, False, b, m, lo, hi - 1, start, known)
+                same = lo, hi, start <= ids[np.uint64(b + (lo & m))] >> shifts[level] << shifts[level]
+                if same != before:  # what `window` looks at
+                    state = window(table, plane, level, shifts[level], ids, False, b, m, lo, hi - 1, start, known)
+                    before = same
                 store(out, place, state)
                 i += 1
 
@@ -253,14 +258,13 @@ def answers(table, plane, keys, lo, hi, starts, levels, shifts, by_position, ids
         store(out, j, state)
 
 
-def trail(table, plane, level, shift, ids, base, mask, front, end, codes, times, places, before, after, out):
-    """For rows by key and time the states of [time - before, time + after), the j-th to places[j]."""
+def trail(table, plane, level, shift, ids, base, mask, front, end, codes, times, before, after, out):
+    """For rows by key and time the states of [time - before, time + after)."""
     known = np.empty(8, dtype=np.int64)
     same_key = np.int64(-1)
     b = m = e = lo = hi = np.int64(0)
     for j in range(len(times)):
         key, start, stop = codes[np.uint64(j)], times[np.uint64(j)] - before, times[np.uint64(j)] + after
-        place = places[np.uint64(j)] if len(places) > 0 else j
         if key != same_key:
             same_key = key
             known[:] = 9223372036854775807
@@ -272,10 +276,9 @@ def trail(table, plane, level, shift, ids, base, mask, front, end, codes, times,
         while hi < e and ids[np.uint64(b + (hi & m))] < stop:
             hi += 1
         if lo >= hi:
-            store(out, place, identity())
+            store(out, j, identity())
             continue
-        state = window(table, plane, level, shift, ids, False, b, m, lo, hi - 1, start, known)
-        store(out, place, state)
+        store(out, j, window(table, plane, level, shift, ids, False, b, m, lo, hi - 1, start, known))
 
 
 def runs(table, plane, keys, lo, hi, base, mask, out):

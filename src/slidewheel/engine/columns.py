@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from slidewheel.algebra.aggregate import Aggregate
+from slidewheel.compiler.fixed import compiled
+from slidewheel.engine import lookup
 from slidewheel.errors import InvalidArgument, Unsupported
 
 Array = np.ndarray[Any, Any]
@@ -221,6 +223,17 @@ def _masked(column: Column, mask: Any) -> Column:
 def joined(columns: Sequence[Array]) -> Array:
     """One after the other; a single one as it is."""
     return columns[0] if len(columns) == 1 else np.concatenate(columns)
+
+
+def scattered(column: Array, places: Array) -> Array:
+    """The same rows, the k-th at places[k]."""
+    found = np.empty_like(column)
+    if len(places) and column.dtype != object and column.dtype.itemsize % 8 == 0:
+        words = [array.view(np.int64).reshape(len(places), -1) for array in (column, found)]
+        compiled(lookup).scatter(words[0], places, words[1])
+    else:
+        found[places] = column
+    return found
 
 
 def row_numbers(rows: int) -> Column:

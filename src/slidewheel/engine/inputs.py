@@ -229,8 +229,7 @@ class Binding:
 
 def _number(states: Array) -> Array:
     """How many values went into states that count them; those that are not finite may have a count of their own."""
-    odd = states["odd"] if "odd" in (states.dtype.names or ()) else 0
-    return np.asarray(states["n"] + odd)
+    return np.asarray(states["n"] + states["odd"] if "odd" in (states.dtype.names or ()) else states["n"])
 
 
 def _no_numbers(aggregate: Aggregate, kind: pa.DataType) -> Unsupported:

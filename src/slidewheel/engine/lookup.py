@@ -169,3 +169,10 @@ def delta_starts(codes, positions, size, marks, base, mask, front, oldest, out):
             lo += 1
         oldest[key] = lo
         out[np.uint64(i)] = lo
+
+
+def scatter(source, places, target):
+    """Row k of the source to row places[k] of the target. Done by itself, as it waits for memory all the time."""
+    for k in range(len(places)):
+        for word in range(source.shape[1]):
+            target[np.uint64(places[np.uint64(k)]), np.uint64(word)] = source[np.uint64(k), np.uint64(word)]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from slidewheel.engine.arena import STAGGER, Arena, Undo, distinct
-from slidewheel.engine.columns import Array
+from slidewheel.engine.columns import Array, scattered
 from slidewheel.engine.components import reader
 from slidewheel.engine.periodic import Rows
 from slidewheel.windows.plan import block_shifts
@@ -30,16 +30,17 @@ class Trailed:
         """By the place of each spec: the states of the windows of these rows, and whether each holds a row."""
         arena = self.arena
         arena.extend(distinct(codes, arena.keys), frontier)
-        places = np.empty(0, dtype=np.int64)
-        by_key = codes, times
+        by_key, places = (codes, times), None
         if arena.keys > 1:
             places = arena.by_key(codes)
             by_key = codes[places], times[places]
         found = {}
         for (place, spec), shift in zip(self.specs, self.shifts, strict=True):
             before, after = spec.reach
-            known = arena.shifts.index(shift), shift, arena.ids, *arena.rings, *by_key, places, before, after
+            known = arena.shifts.index(shift), shift, arena.ids, *arena.rings, *by_key, before, after
             states = arena.read(reader("trail", len(codes), *known), len(codes))
+            if places is not None:
+                states = [scattered(column, places) for column in states]
             filled = np.ones(len(codes), dtype=bool)
             if after == 0:  # else it holds its row
                 filled = np.less(*arena.follow(codes, times, before, after))

@@ -10,7 +10,8 @@ Where the cuts lie depends on the clock alone. So the answers are the same to th
 all windows of about one length share the blocks, and what a late row changes is made anew without a trace.
 
 `table` holds the entries of all slots, then all their prefixes and all their suffixes, for one length of blocks after
-the other: each of these is a plane of `plane` states. The entries of a key are a ring of `mask + 1` slots at `base`; its positions rise for ever.
+the other: each of these is a plane of `plane` states. The entries of a key are a ring of `mask + 1` slots at `base`;
+its positions rise for ever.
 """
 
 import numpy as np
