@@ -25,7 +25,7 @@ from slidewheel.times import InstantLike, instant
 if TYPE_CHECKING:
     from slidewheel.engine.query import Query
 
-AT_ONCE = 1 << 18
+AT_ONCE = 1 << 19
 """Rows of a table that `run` takes in one step."""
 FAR = np.iinfo(np.int64).max // 4
 """Times beyond this would overflow when windows are added to them: 73,000 years from 1970."""
