@@ -9,7 +9,7 @@ import pytest
 
 import slidewheel as sw
 from slidewheel.windows.explain import Cost, cost
-from slidewheel.windows.plan import Plan
+from slidewheel.windows.plan import Plan, block_shifts
 from slidewheel.windows.sharing import parts_of
 from tests.engine.harness import compare, listed
 from tests.support import GeoMean
@@ -234,3 +234,37 @@ class TestCost:
         apart = sum(counted([window])[0] for window in alone)
         assert known.rows == 3
         assert together < 0.8 * apart
+
+
+class TestBlockShifts:
+    def test_one_window_has_the_longest_blocks_that_fit(self):
+        assert [block_shifts([length], [1.0]) for length in (1, 2, 3, 4, 1000, 1024)] == [[0], [1], [1], [2], [9], [10]]
+
+    def test_windows_with_few_answers_use_the_next_shorter_blocks(self):
+        assert block_shifts([100, 200], [1.0, 1.0]) == [6, 6]
+        assert block_shifts([200, 100], [0.1, 5.0]) == [6, 6]
+
+    def test_but_not_if_they_give_many(self):
+        assert block_shifts([100, 200, 210, 220], [1.0] * 4) == [6, 7, 7, 7]
+
+    def test_and_never_shorter_ones(self):
+        assert block_shifts([100, 200, 400, 800], [1.0] * 4) == [6, 6, 8, 8]
+        assert block_shifts([100, 400], [0.1, 0.1]) == [6, 8]
+
+    def test_any(self):
+        for seed in range(300):
+            dice = random.Random(seed)
+            count = dice.randint(1, 8)
+            lengths = [dice.randint(1, 10 ** dice.randint(1, 6)) for _ in range(count)]
+            for length, shift in zip(lengths, block_shifts(lengths, [dice.random() * 3] * count), strict=True):
+                assert 1 << shift <= length < 4 << shift
+
+
+def test_explain_tells_how_many_parts_a_window_has():
+    windows = [sw.sliding("100s", every="1s"), sw.sliding("200s", every="1s")]
+    said = sw.query(time="t", windows=windows, aggregates=[sw.count()]).explain()
+    assert said.count("at most 3 parts, so 1 or 2 combines") == said.count("at most 5 parts, so 1 to 4 combines") == 1
+    trailing = [sw.trailing("100s"), sw.trailing("200s")]
+    said = sw.query(time="t", windows=trailing, aggregates=[sw.count()]).explain()
+    assert "2 combines an entry, 1 or 2 an answer" in said
+    assert "2 combines an entry, 1 to 4 an answer" in said

@@ -22,7 +22,7 @@ FEW_WINDOWS = 1 << 18
 """Instants at which windows may end that are counted one by one, however few windows hold rows."""
 FEW_FOR_EACH = 2
 """The same for each key and slice."""
-AT_ONCE = 1 << 20
+AT_ONCE = 1 << 18
 """Windows that are put together in one step: what is only needed on the way stays in a cache."""
 NONE = np.empty(0, dtype=np.int64)
 

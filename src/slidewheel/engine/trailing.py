@@ -6,7 +6,7 @@ from slidewheel.engine.arena import STAGGER, Arena, Undo, distinct
 from slidewheel.engine.columns import Array, scattered
 from slidewheel.engine.components import reader
 from slidewheel.engine.periodic import Rows
-from slidewheel.windows.plan import block_shifts
+from slidewheel.windows.plan import trailing_shifts
 from slidewheel.windows.specs import Trailing
 
 States = list[Array]
@@ -17,7 +17,7 @@ class Trailed:
 
     def __init__(self, specs: list[tuple[int, Trailing]]) -> None:
         self.specs = specs
-        self.shifts = block_shifts([max(sum(spec.reach), 1) for _, spec in specs], [1.0] * len(specs))
+        self.shifts = trailing_shifts([spec for _, spec in specs])
         self.arena = Arena(sorted(set(self.shifts)))
         self.arena.stagger = STAGGER
 

@@ -21,9 +21,9 @@ from slidewheel.swag.card import Card
 CARD = Card(
     name="time_blocks",
     paper="van Herk (1992); Gil, Werman (1993); Tangwongsan, Hirzel, Schneider: Two-Stacks (DEBS 2017)",
-    amortised="2 combines an entry, and 1 or 2 an answer",
+    amortised="2 combines an entry, and 1 or 2 an answer (up to 4 where windows share shorter blocks)",
     worst="n combines when a block is complete",
-    space="3n states for windows of one length, 2n more for each other power of two",
+    space="3n states for windows of one length, 2n more for each other length of blocks",
     use="queries: many keys and windows, rows out of order, the same answers from run, stream and a restored stream",
 )
 

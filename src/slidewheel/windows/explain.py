@@ -9,7 +9,7 @@ from itertools import accumulate
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.swag.time_blocks import CARD
 from slidewheel.times import format_duration
-from slidewheel.windows.plan import Group, Plan
+from slidewheel.windows.plan import Group, Plan, trailing_shifts
 from slidewheel.windows.sharing import Part, parts_of
 from slidewheel.windows.slicing import cutty, pairs, panes
 from slidewheel.windows.specs import Delta, Punctuated, Rows, Session, Sliding, Spec, Trailing
@@ -94,7 +94,9 @@ def explain(plan: Plan, time: str, keys: Sequence[str], lateness: int, late: str
         lines += ["", *_group(group, number, parts, lateness + repair)]
     others = [spec for spec in plan.specs if not isinstance(spec, Sliding)]
     if others:
-        lines += ["", "entries", *(f"  {spec.name:<16} {_entries(spec)}" for spec in others)]
+        trailing = [spec for spec in others if isinstance(spec, Trailing)]
+        shifts: dict[Spec, int] = dict(zip(trailing, trailing_shifts(trailing), strict=True))
+        lines += ["", "entries", *(f"  {spec.name:<16} {_entries(spec, shifts.get(spec, 0))}" for spec in others)]
     return "\n".join(lines)
 
 
@@ -119,11 +121,11 @@ def _group(group: Group, number: int, parts: list[Part], waiting: int) -> list[s
         if group.single(spec):
             lines.append(f"  {spec.name:<16} reads 1 slice as it is: 0 combines")
         else:
-            block = 1 << group.shift(spec)
-            parts_read = "3 parts, so 1 or 2 combines" if spec.range < 2 * block else "5 parts, so 1 to 4 combines"
+            shift = group.shift(spec)
+            most = 3 if spec.range >> shift == 1 else 5
             lines.append(
                 f"  {spec.name:<16} reads {slicing.inside(spec.range)} slices by {CARD.name}, in blocks of "
-                f"{format_duration(block)}: at most {parts_read}"
+                f"{format_duration(1 << shift)}: at most {most} parts, so {_combines(spec.range, shift)} combines"
             )
     lines.append(
         f"  why {CARD.name}: any aggregate, windows share blocks, and answers do not depend on how rows were batched"
@@ -162,14 +164,20 @@ def _said(spec: Spec) -> str:
     return type(spec).__name__
 
 
-def _entries(spec: Spec) -> str:
+def _combines(length: int, shift: int) -> str:
+    """How many an answer takes, where blocks are longer than half of a window, or longer than a quarter."""
+    return "1 or 2" if length >> shift <= 1 else "1 to 4"
+
+
+def _entries(spec: Spec, shift: int) -> str:
     match spec:
         case Session():
             return "one for each stretch without a gap: 1 combine when two of them have grown together"
         case Punctuated():
             return "one for each window: 0 combines for the answer"
         case Trailing():
-            return f"one for each instant of a key, by {CARD.name}: 2 combines an entry, 1 or 2 an answer"
+            answer = _combines(sum(spec.reach), shift)
+            return f"one for each instant of a key, by {CARD.name}: 2 combines an entry, {answer} an answer"
         case Rows():
             return f"one for each row, by {CARD.name} of rows: 2 combines an entry, 1 or 2 an answer"
     return f"one for each row, by {CARD.name} of every power of two: 2 combines an entry and power, 1 or 2 an answer"

@@ -8,7 +8,7 @@ from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.errors import InvalidArgument, PlanTooLarge, Unsupported
 from slidewheel.swag.multi.registry import form
 from slidewheel.windows.slicing import Slicing, panes_of, shared, union
-from slidewheel.windows.specs import Sliding, Spec, gives_rows
+from slidewheel.windows.specs import Sliding, Spec, Trailing, gives_rows
 
 FEW_ANSWERS = 2
 """Answers for each slice up to which windows share shorter blocks."""
@@ -53,6 +53,11 @@ def block_shifts(lengths: Sequence[int], answers: Sequence[float]) -> list[int]:
         shared = chosen.get(shift - 1) == shift - 1 and asked <= FEW_ANSWERS
         chosen[shift] = shift - 1 if shared else shift
     return [chosen[shift] for shift in best]
+
+
+def trailing_shifts(specs: Sequence[Trailing]) -> list[int]:
+    """The same for windows that give an answer for each row."""
+    return block_shifts([max(sum(spec.reach), 1) for spec in specs], [1.0] * len(specs))
 
 
 class Plan:
