@@ -1,16 +1,20 @@
 """Windows that count rows: the last n rows at every k-th row of a key."""
 
+from typing import Any
+
 import numpy as np
 
 from slidewheel.engine.arena import Arena, Undo, distinct
 from slidewheel.engine.columns import Array
 from slidewheel.engine.keys import Keys
-from slidewheel.engine.periodic import Closed, Rows
+from slidewheel.engine.track import Closed, Rows, WindowTrack
 from slidewheel.windows.specs import Rows as RowsSpec
 
 
-class Counted:
+class Counted(WindowTrack):
     """Every row is an entry; rows come in the order of their times, late ones take their place among them."""
+
+    in_order = True
 
     def __init__(self, place: int, spec: RowsSpec) -> None:
         self.place, self.spec = place, spec
@@ -24,11 +28,7 @@ class Counted:
             self._new = rows.codes, rows.times, ~placed
         return undo
 
-    def saved(self) -> tuple[()]:
-        """Nothing but the rows of a step, which must not outlive one that fails."""
-        return ()
-
-    def restore(self, saved: tuple[()]) -> None:
+    def restore(self, saved: tuple[Array, ...]) -> None:
         self._new = None
 
     def answers(self, codes: Array, positions: Array) -> list[Array]:
@@ -60,11 +60,11 @@ class Counted:
         codes, times, positions, starts = codes[order], times[order], positions[order], starts[order]
         return [Closed(codes, np.full(len(codes), self.place), starts, times, self.answers(codes, positions))]
 
-    def trim(self, watermark: int) -> bool:
+    def trim(self, until: int) -> bool:
         self.arena.keep_last(self.spec.count - 1)
         return True
 
-    def lateness(self, late: "Rows", watermark: int, repair: int) -> tuple[Array, Array, Array]:
+    def lateness(self, late: Any, watermark: int, repair: int) -> tuple[Array, Array, Array]:
         """Late for its own window, but counted in those of later rows."""
         every = np.ones(len(late), dtype=bool)
         return every, every, ~every

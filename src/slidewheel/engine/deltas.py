@@ -10,11 +10,11 @@ from slidewheel.engine import lookup
 from slidewheel.engine.arena import Arena, Undo, distinct
 from slidewheel.engine.columns import Array, column_of, read_only
 from slidewheel.engine.components import Component
-from slidewheel.engine.periodic import Rows
+from slidewheel.engine.track import Rows, Track
 from slidewheel.windows.specs import Delta
 
 
-class Deltas:
+class Deltas(Track):
     """Every row is an entry; the oldest one in the window of each key moves on and never back.
 
     Windows are of any length, so there are blocks of every power of two that has been met.
@@ -33,11 +33,11 @@ class Deltas:
             self.oldest = np.concatenate([self.oldest, np.zeros(more, dtype=np.int64)])
         self.arena.reserve_keys(count)
 
-    def saved(self) -> Array:
-        return self.oldest.copy()
+    def saved(self) -> tuple[Array, ...]:
+        return (self.oldest.copy(),)
 
-    def restore(self, saved: Array) -> None:
-        self.oldest = saved
+    def restore(self, saved: tuple[Array, ...]) -> None:
+        [self.oldest] = saved
 
     def add(self, rows: Rows, late: bool = False) -> Undo:
         """Rows whose column is not null."""

@@ -1,7 +1,6 @@
 """Queries that give the input rows back, each with the aggregates of its windows."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +13,7 @@ from slidewheel.engine.counted import Counted
 from slidewheel.engine.deltas import Deltas
 from slidewheel.engine.inputs import Binding, whole
 from slidewheel.engine.keys import Keys
-from slidewheel.engine.periodic import Rows
+from slidewheel.engine.track import Rows, Track
 from slidewheel.engine.tracks import Tracks
 from slidewheel.engine.trailing import Trailed
 from slidewheel.windows.plan import Plan
@@ -42,7 +41,7 @@ class PerRow(Tracks):
 
     def __init__(self, plan: Plan, binding: Binding, keys: Keys, repairs: bool) -> None:
         trailing = [(place, spec) for place, spec in enumerate(plan.specs) if isinstance(spec, Trailing)]
-        tracks: list[Any] = [Trailed(trailing)] if trailing else []
+        tracks: list[Track] = [Trailed(trailing)] if trailing else []
         for place, spec in enumerate(plan.specs):
             if isinstance(spec, RowsSpec):
                 tracks.append(Counted(place, spec))

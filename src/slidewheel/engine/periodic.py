@@ -1,19 +1,18 @@
 """Sliding and tumbling windows: rows into slices, closed windows out of them."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from slidewheel.compiler.fixed import compiled
 from slidewheel.engine import lookup, slots
-from slidewheel.engine.arena import STAGGER, Arena, Inputs, Undo
+from slidewheel.engine.arena import STAGGER, Arena, Undo
 from slidewheel.engine.columns import Array
 from slidewheel.engine.components import Component
 from slidewheel.engine.ends import Ends
 from slidewheel.engine.keys import Keys
 from slidewheel.engine.threads import each
+from slidewheel.engine.track import Closed, Rows, WindowTrack
 from slidewheel.windows.plan import Group
 from slidewheel.windows.slicing import Slicing
 from slidewheel.windows.specs import Sliding
@@ -27,46 +26,6 @@ AT_ONCE = 1 << 18
 NONE = np.empty(0, dtype=np.int64)
 
 
-@dataclass
-class Closed:
-    """Windows to be given out, with a state of each component for each of them."""
-
-    keys: Array
-    specs: Array
-    starts: Array
-    ends: Array
-    states: list[Array]
-
-
-@dataclass
-class Rows:
-    """Rows to be added: the code of each key, the time, and the columns of each component."""
-
-    codes: Array
-    times: Array
-    inputs: list[Inputs]
-    table: Any = None
-    """The columns that windows read, where they read any."""
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def take(self, which: Array) -> "Rows":
-        known: dict[int, Array] = {}
-
-        def taken(column: Array) -> Array:
-            if id(column) not in known:
-                known[id(column)] = column[which]
-                known[id(column)].flags.writeable = False
-            return known[id(column)]
-
-        inputs = [
-            (tuple(map(taken, columns)), None if valid is None else taken(valid)) for columns, valid in self.inputs
-        ]
-        table = None if self.table is None else self.table.take(pa.array(which))
-        return Rows(self.codes[which], self.times[which], inputs, table)
-
-
 def slice_starts(slicing: Slicing, times: Array) -> Array:
     """The start of the slice of each time, which names the slice."""
     out = np.empty(len(times), dtype=np.int64)
@@ -78,8 +37,10 @@ def slice_starts(slicing: Slicing, times: Array) -> Array:
     return out
 
 
-class Periodic:
+class Periodic(WindowTrack):
     """The windows of one slicing."""
+
+    forgets_keys = True
 
     def __init__(self, group: Group, in_panes: bool = False) -> None:
         """`in_panes` leaves it to the components to put windows together from slices of equal length."""
@@ -122,7 +83,6 @@ class Periodic:
         return order
 
     def close(self, before: int | None, watermark: int, known: Keys) -> list[Closed]:
-        """The windows that end after `before`, up to the watermark, in pieces."""
         arena = self.arena
         keys = np.empty(0, dtype=np.int64)
         if before is None or any(
@@ -192,17 +152,16 @@ class Periodic:
         known = distinct, offsets, order, ends, places, arena.ids, length, edge, *arena.rings, ranges
         return [component.finals(*known) for component in arena.components]
 
-    def lateness(self, late_rows: Any, watermark: int, repair: int) -> tuple[Array, Array, Array]:
-        """For rows behind the watermark: whether each is late for a window, counts in one, and in a closed one anew."""
-        times = late_rows.times
-        late, counts, again = (np.zeros(len(times), dtype=bool) for _ in range(3))
+    def lateness(self, late: Any, watermark: int, repair: int) -> tuple[Array, Array, Array]:
+        times = late.times
+        missed, counts, again = (np.zeros(len(times), dtype=bool) for _ in range(3))
         for _, spec in self.specs:
             first, last, closed, repaired = self._containing(spec, times, watermark, repair)
-            late |= first <= np.minimum(last, np.minimum(closed, repaired - 1))
+            missed |= first <= np.minimum(last, np.minimum(closed, repaired - 1))
             mended = np.maximum(first, repaired) <= np.minimum(last, closed)
             counts |= (np.maximum(first, closed + 1) <= last) | mended
             again |= mended
-        return late, counts, again
+        return missed, counts, again
 
     @staticmethod
     def _containing(spec: Sliding, times: Array, watermark: int, repair: int) -> tuple[Array, Array, int, int]:
@@ -213,7 +172,6 @@ class Periodic:
         return first, last, closed, spec.first_end_after(watermark - repair)
 
     def repaired(self, codes: Array, times: Array, watermark: int, repair: int, ranks: Array) -> Closed:
-        """The closed windows that these late rows belong to, corrected."""
         found: list[Array] = []
         for w, (_, spec) in enumerate(self.specs):
             first, last, closed, repaired = self._containing(spec, times, watermark, repair)
@@ -234,16 +192,14 @@ class Periodic:
             states = self.arena.answers(keys, lo, hi, starts, self._levels[which])
         return self._given(keys, which, starts, states)
 
-    def trim(self, watermark: int) -> bool:
-        """Forget what no window that ends after the watermark holds."""
-        keep = min(spec.start(spec.first_end_after(watermark)) for _, spec in self.specs)
+    def trim(self, until: int) -> bool:
+        keep = min(spec.start(spec.first_end_after(until)) for _, spec in self.specs)
         if keep == self._kept:
             return False
         self._kept = keep
         return self.arena.trim(keep) > 0
 
     def final(self, latest: int | None) -> int:
-        """The end of the last window that holds a row of this time or earlier."""
         if latest is None:
             return 0
         return max(spec.end((latest - spec.offset) // spec.every) for _, spec in self.specs)

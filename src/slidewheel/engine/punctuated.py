@@ -14,14 +14,16 @@ from slidewheel.engine.columns import Array, read_only
 from slidewheel.engine.components import Component
 from slidewheel.engine.inputs import whole
 from slidewheel.engine.keys import Keys
-from slidewheel.engine.periodic import Closed, Rows
+from slidewheel.engine.track import Closed, Rows, WindowTrack
 from slidewheel.windows.specs import Punctuated as Spec
 
 NEVER = np.iinfo(np.int64).min
 
 
-class Punctuated:
+class Punctuated(WindowTrack):
     """An entry is a window, by its number; the last one of each key is open."""
+
+    in_order = reads_columns = True
 
     def __init__(self, place: int, spec: Spec) -> None:
         self.place, self.spec = place, spec
@@ -41,10 +43,10 @@ class Punctuated:
             self.last_end = np.concatenate([self.last_end, np.full(more, NEVER)])
         self.arena.reserve_keys(count)
 
-    def saved(self) -> tuple[Array, Array]:
+    def saved(self) -> tuple[Array, ...]:
         return self.numbers.copy(), self.last_end.copy()
 
-    def restore(self, saved: tuple[Array, Array]) -> None:
+    def restore(self, saved: tuple[Array, ...]) -> None:
         self.numbers, self.last_end = saved
         self._new = None
 
@@ -75,8 +77,7 @@ class Punctuated:
         states = [component.entries[slots] for component in self.arena.components]
         return [Closed(codes, np.full(len(codes), self.place), states[0], times, states[2:])]
 
-    def trim(self, watermark: int) -> bool:
-        """Forget the windows that have ended."""
+    def trim(self, until: int) -> bool:
         arena = self.arena
         keys = np.flatnonzero(arena.end[: arena.keys] > arena.front[: arena.keys])
         lo, _ = arena.locate(keys, self.numbers[keys], self.numbers[keys])
@@ -88,7 +89,6 @@ class Punctuated:
         return missed, ~missed, np.zeros(len(missed), dtype=bool)
 
     def unfinished(self) -> int:
-        """Rows in windows that have not ended."""
         arena = self.arena
         keys = np.flatnonzero(arena.end[: arena.keys] > arena.front[: arena.keys])
         return int(arena.components[1].entries[arena.slots_of(keys, arena.end[keys] - 1)].sum())

@@ -9,12 +9,14 @@ from slidewheel.engine import lookup, slots
 from slidewheel.engine.arena import Arena, Undo
 from slidewheel.engine.columns import Array
 from slidewheel.engine.keys import Keys
-from slidewheel.engine.periodic import Closed, Rows
+from slidewheel.engine.track import Closed, Rows, WindowTrack
 from slidewheel.windows.specs import Session
 
 
-class Sessions:
+class Sessions(WindowTrack):
     """The sessions of all keys: an entry is a stretch of time without a gap in it."""
+
+    forgets_keys = True
 
     def __init__(self, place: int, spec: Session) -> None:
         self.place, self.gap = place, spec.gap
@@ -54,8 +56,7 @@ class Sessions:
         key, lo, hi, starts, ends = (part[order] for part in (key, lo, hi, starts, ends))
         return [Closed(key, np.full(count, self.place), starts, ends, arena.runs(key, lo, hi))]
 
-    def trim(self, watermark: int) -> bool:
-        """Forget the sessions that have been given out."""
+    def trim(self, until: int) -> bool:
         if self._done is None:
             return False
         arena = self.arena

@@ -230,12 +230,9 @@ def _write_track(writer: Writer, name: str, track: Any) -> dict[str, Any]:
         writer.add(f"{name}/{number}", b"".join(len(piece).to_bytes(8, "little") + piece for piece in data))
         said.append(number)
     facts: dict[str, Any] = {"chunks": said, "shifts": arena.shifts}
-    if hasattr(track, "saved"):
-        saved = track.saved()
-        arrays = saved if isinstance(saved, tuple) else (saved,)
-        if arrays:
-            writer.add(f"{name}/saved", _columns(*arrays))
-            facts["saved"] = len(arrays)
+    if arrays := track.saved():
+        writer.add(f"{name}/saved", _columns(*arrays))
+        facts["saved"] = len(arrays)
     return facts
 
 
@@ -267,8 +264,7 @@ def _read_track(read: Any, name: str, track: Any, said: dict[str, Any], trusted:
         ends[np.cumsum(steps)] = last
     arena.load(codes, ids, extras, states, ends)
     if "saved" in said:
-        arrays = _read_columns(read(f"{name}/saved") or b"", said["saved"])
-        track.restore(tuple(arrays) if said["saved"] > 1 else arrays[0])
+        track.restore(tuple(_read_columns(read(f"{name}/saved") or b"", said["saved"])))
 
 
 def _chunk_shift(track: Any) -> int:

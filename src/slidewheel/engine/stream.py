@@ -136,8 +136,7 @@ class Stream:
 
     def _end(self) -> None:
         if self._engine is not None:
-            left = [track.unfinished() for track in self._engine.tracks if hasattr(track, "unfinished")]
-            self._count(unfinished=max(left, default=0))
+            self._count(unfinished=max(track.unfinished() for track in self._engine.tracks))
         self._finished = True
 
     def snapshot(self) -> bytes:

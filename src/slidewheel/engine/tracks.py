@@ -29,8 +29,7 @@ class Tracks:
         self._undo: list[tuple[Any, Undo]] = []
 
     def begin(self) -> None:
-        saved = [track.saved() if hasattr(track, "saved") else None for track in self.tracks]
-        self._undo, self._before = [], (self.pending, self.recent, saved)
+        self._undo, self._before = [], (self.pending, self.recent, [track.saved() for track in self.tracks])
 
     def commit(self) -> None:
         for track, undo in self._undo:
@@ -43,14 +42,13 @@ class Tracks:
         self.pending, self.recent, saved = self._before
         for track, before in zip(self.tracks, saved, strict=True):
             track.arena.forget()
-            if before is not None:
-                track.restore(before)
+            track.restore(before)
         self._undo = []
 
     def see_keys(self) -> None:
         """Make room for keys that have just been met."""
         for track in self.tracks:
-            getattr(track, "reserve_keys", track.arena.reserve_keys)(len(self.keys))
+            track.reserve_keys(len(self.keys))
 
     def see_nulls(self, table: pa.Table) -> None:
         """Count values from now on in columns that have nulls; up to now, every row had one."""

@@ -5,15 +5,17 @@ import numpy as np
 from slidewheel.engine.arena import STAGGER, Arena, Undo, distinct
 from slidewheel.engine.columns import Array, scattered
 from slidewheel.engine.components import reader
-from slidewheel.engine.periodic import Rows
+from slidewheel.engine.track import Rows, Track
 from slidewheel.windows.plan import trailing_shifts
 from slidewheel.windows.specs import Trailing
 
 States = list[Array]
 
 
-class Trailed:
+class Trailed(Track):
     """All trailing windows of a query. `specs` are (place in the query, spec); rows with equal times are one entry."""
+
+    forgets_keys = True
 
     def __init__(self, specs: list[tuple[int, Trailing]]) -> None:
         self.specs = specs

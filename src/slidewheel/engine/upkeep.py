@@ -9,9 +9,6 @@ from slidewheel.engine.arena import Arena
 from slidewheel.engine.columns import Array
 from slidewheel.engine.inputs import Binding
 from slidewheel.engine.keys import Keys, codes_for
-from slidewheel.engine.periodic import Periodic
-from slidewheel.engine.sessions import Sessions
-from slidewheel.engine.trailing import Trailed
 
 FEW = 4096
 """Up to so many keys or values, there is nothing to gain."""
@@ -19,7 +16,7 @@ FEW = 4096
 
 def forget_idle(engine: Any) -> None:
     """Drop keys without entries, and values that no state holds, once they are more than half of all."""
-    if len(engine.keys) > FEW and all(isinstance(track, (Periodic, Sessions, Trailed)) for track in engine.tracks):
+    if len(engine.keys) > FEW and all(track.forgets_keys for track in engine.tracks):
         used = np.zeros(len(engine.keys), dtype=bool)
         for track in engine.tracks:
             arena = track.arena

@@ -11,10 +11,11 @@ from slidewheel.engine.columns import Array, joined
 from slidewheel.engine.counted import Counted
 from slidewheel.engine.inputs import Binding
 from slidewheel.engine.keys import Keys
-from slidewheel.engine.periodic import Closed, Periodic, Rows
+from slidewheel.engine.periodic import Periodic
 from slidewheel.engine.punctuated import Punctuated
 from slidewheel.engine.sessions import Sessions
 from slidewheel.engine.threads import each
+from slidewheel.engine.track import Closed, Rows, WindowTrack
 from slidewheel.engine.tracks import Tracks
 from slidewheel.windows.plan import Plan
 from slidewheel.windows.specs import Punctuated as PunctuatedSpec
@@ -28,7 +29,7 @@ class Windowed(Tracks):
     """The state of a query whose windows give a row each."""
 
     def __init__(self, plan: Plan, binding: Binding, keys: Keys, time_type: pa.DataType) -> None:
-        tracks: list[Any] = [Periodic(group, plan.final != "auto") for group in plan.groups]
+        tracks: list[WindowTrack] = [Periodic(group, plan.final != "auto") for group in plan.groups]
         for place, spec in enumerate(plan.specs):
             if type(spec) in TRACKS:
                 tracks.append(TRACKS[type(spec)](place, spec))
@@ -53,18 +54,18 @@ class Windowed(Tracks):
         for track, counts in zip(self.tracks, counted, strict=True):
             self._add(late.take(counts), [track], late=True)
 
-    def _ordered(self, track: Any) -> bool:
+    def _ordered(self, track: WindowTrack) -> bool:
         """Whether rows wait for the watermark, to be added in the order of their times."""
-        return not self.plan.commutative or isinstance(track, (Counted, Punctuated))
+        return not self.plan.commutative or track.in_order
 
     def _late_in_order(self, late: Batch, counted: Array) -> tuple[Batch, Array]:
         order = in_time_order(late, self.keys.ranks(), self.plan.peers)
         return late.take(order), counted[:, order]
 
-    def _add(self, batch: Batch, tracks: list[Any], late: bool = False) -> None:
+    def _add(self, batch: Batch, tracks: list[WindowTrack], late: bool = False) -> None:
         if len(batch) == 0 or not tracks:
             return
-        table = batch.table if any(isinstance(track, Punctuated) for track in tracks) else None
+        table = batch.table if any(track.reads_columns for track in tracks) else None
         rows = Rows(batch.codes, batch.times, self.binding.read(batch.table, batch.times), table)
         for track in tracks:
             self._undo.append((track, track.add(rows, late)))
