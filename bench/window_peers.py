@@ -157,7 +157,8 @@ def full_stream(case: Case, batch: int) -> Callable[[], Any]:
         pushed += 1
         return int(stream.push(block.set_column(0, "t", now)).num_rows)
 
-    while pushed * batch * STEP < 1.2 * case.ratio * case.slide:
+    longest = max(length for length, _ in case.frames)
+    while pushed * batch * STEP < 1.2 * longest:
         push()
     return push
 

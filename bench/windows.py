@@ -202,21 +202,31 @@ def _held(case: Case, data: Data, batch: int) -> tuple[int, int, int, int]:
 
 def full_streams(report: Report, settings: Settings) -> None:
     """Streams that hold as many slices as their windows need, so that nothing grows any more."""
-    few, many = min(r for r in settings.ratios if r > 1), max(settings.ratios)
-    report.say(f"\nfull streams, 1 window, {settings.batch} rows at a time: ns per row, the first windows behind them")
-    table = report.table([f"ratio {few}", f"ratio {many}", "over"], label="keys, aggregates", first=16)
+    few, middle, many = min(settings.ratios), settings.ratios[1], max(settings.ratios)
+    report.say(f"\nfull streams, {settings.batch} rows at a time: ns per row, the first windows behind them")
+    table = report.table(["keys", "aggregates", "one", "other", "over"], label="what", first=32)
     for keys in settings.keys[:2]:
         for aggregates in settings.aggregates:
-            cases = [Case("sliding", keys, ratio, 1, aggregates) for ratio in (few, many)]
-            pushes = [Contestant(str(c), full_stream(c, settings.batch), settings.batch, no_answer) for c in cases]
-            times = replace(report, rounds=20 * settings.rounds).race({"": pushes})[""]
-            short, long = (times[str(case)] for case in cases)
-            table.row(f"{keys}, {aggregates}", [short, long, figure(long.over(short))])
-            for case, timing in zip(cases, (short, long), strict=True):
-                known = {"form": "full", "keys": keys, "ratio": case.ratio, "windows": 1, "aggregates": aggregates}
-                report.keep("ns/row", timing, **known)
-            name = f"full stream, {keys} keys, {aggregates} aggregates: ratio {many} over ratio {few}"
-            report.target(name, long.over(short), 1.3)
+            one = Case("sliding", keys, few, 1, aggregates)
+            pairs = {
+                f"ratio {many} over ratio {few}": (one, replace(one, ratio=many), 1.3),
+                f"ten windows over one, ratio {middle}": (
+                    replace(one, ratio=middle),
+                    replace(one, ratio=middle, windows=10),
+                    3,
+                ),
+            }
+            for what, (case, other, limit) in pairs.items():
+                pushes = [
+                    Contestant(str(c), full_stream(c, settings.batch), settings.batch, no_answer) for c in (case, other)
+                ]
+                times = replace(report, rounds=20 * settings.rounds).race({"": pushes})[""]
+                first, second = times[str(case)], times[str(other)]
+                table.row(what, [keys, aggregates, first, second, figure(second.over(first))])
+                for c in (case, other):
+                    known = {"keys": keys, "ratio": c.ratio, "windows": c.windows, "aggregates": aggregates}
+                    report.keep("ns/row", times[str(c)], form="full", **known)
+                report.judge(f"full stream, {keys} keys, {aggregates} aggregates: {what}", second.over(first), limit)
 
 
 def no_answer() -> np.ndarray:
