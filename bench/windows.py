@@ -120,6 +120,7 @@ def run(report: Report, settings: Settings) -> None:
     report.say("go beyond the ends of the data. duckdb: each row once for each of its windows; duckdb slices: slides")
     report.say("aggregated first, by hand. Of ten windows, the i-th has i times the slide and the range of the first.")
     report.say(f"Streams get {settings.batch} rows at a time. polars and DuckDB use all threads they like.")
+    alone(report, settings)
     found = []
     for keys in settings.keys:
         data = Data.made(settings.rows, keys)
@@ -198,6 +199,26 @@ def _held(case: Case, data: Data, batch: int) -> tuple[int, int, int, int]:
             now[3] += arena.entries * rows * sizes
         most = tuple(map(max, most, now))
     return most
+
+
+def alone(report: Report, settings: Settings) -> None:
+    """Ten windows and one by `run`, before others have used the memory of this process."""
+    report.say("\nrun, with nobody else in the rounds: ns per row")
+    table = report.table(["aggregates", "ratio", "one window", "ten windows", "over"], label="keys", first=8)
+    for keys in settings.keys[:2]:
+        data = Data.made(settings.rows, keys)
+        for aggregates in settings.aggregates:
+            for ratio in settings.ratios:
+                one = Case("sliding", keys, ratio, 1, aggregates)
+                ten = replace(one, windows=10)
+                if ten.outputs(data.rows) > data.rows:
+                    continue
+                runs = [Contestant(str(c), at_once(data, data.rows, c), data.rows, no_answer) for c in (one, ten)]
+                times = replace(report, rounds=settings.rounds).race({"": runs})[""]
+                first, second = times[str(one)], times[str(ten)]
+                over = second.over(first)
+                table.row(str(keys), [aggregates, ratio, first, second, figure(over)])
+                report.judge(f"run alone, {keys} keys, {aggregates} aggregates: ten windows over one", over, 3)
 
 
 def full_streams(report: Report, settings: Settings) -> None:
