@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import slidewheel as sw
+from slidewheel.engine import arena as arena_module
 from slidewheel.engine import upkeep
 from tests.engine.cases import random_case
 from tests.engine.harness import compare, drive
@@ -289,6 +290,23 @@ def test_a_ring_that_was_left_is_used_again():
     assert stream._engine.tracks[0].arena.top == top
     stream.push({"t": [63], "k": ["b"], "x": [1]})
     assert stream._engine.tracks[0].arena.top == top + 4
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_failed_batch_leaves_states_alone_that_it_did_not_reach(threads, monkeypatch):
+    """One aggregate fails; the others, of every layout of states, have been changed or not."""
+    monkeypatch.setattr(arena_module, "ENOUGH_FOR_TWO", 0 if threads == 2 else 1 << 60)
+    others = [sw.distinct("x"), sw.mean("x"), sw.max("x")]
+    for place in range(len(others) + 1):
+        aggregates = [*others[:place], Picky("x"), *others[place:]]
+        query = sw.query(time="t", keys="k", windows=[sw.sliding(64, every=8)], aggregates=aggregates, lateness=64)
+        good = [{"t": [0, 9, 20], "k": [0, 0, 1], "x": [1, 2, 3]}, {"t": [4, 12, 90], "k": [0, 1, 1], "x": [4, 5, 6]}]
+        stream, plain = query.stream(), query.stream()
+        for batch in good:
+            stream.push(batch), plain.push(batch)
+            with pytest.raises(ValueError, match="no"):
+                stream.push({"t": [30, 31, 100, 40], "k": [0, 1, 1, 2], "x": [7, 8, 9, -1]})
+        assert stream.finish().equals(plain.finish())
 
 
 def test_a_failed_batch_gives_its_rings_back():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,10 +40,6 @@ def distinct(codes: Array, keys: int) -> Array:
     occurs = np.zeros(keys, dtype=bool)
     occurs[codes] = True
     return np.flatnonzero(occurs)
-
-
-def _nothing() -> None:
-    pass
 
 
 @dataclass
@@ -204,8 +201,8 @@ class Arena:
     def undo(self, undo: Undo) -> None:
         """Back to where things were before `place`."""
         for component, change in zip(self.components, undo.changes, strict=False):
-            done = int(change.done[0])
-            component.restore(undo.touched[:done], change.saved[:done])
+            if done := int(change.done[0]):
+                component.restore(undo.touched[:done], change.saved[:done])
             if change.shifted:
                 component.follow(self._run.unshift_rings, undo.shifts)
         for extra, values in zip(self.extras, undo.extras, strict=False):
@@ -257,18 +254,20 @@ class Arena:
         known = keys, lo, hi, self.base, self.mask
         return self.read(reader("runs", len(keys), *known), len(keys))
 
-    def read(self, read: Callable[[Component], Array], size: int, beside: Callable[[], None] = _nothing) -> list[Array]:
-        """What is read of each component; `beside` that, something else is done that needs as long."""
-        found: dict[int, Array] = {}
+    def read(
+        self, read: Callable[[Component], Array], size: int, beside: Callable[[], None] | None = None
+    ) -> list[Array]:
+        """What is read of each component; `beside` that, something else is done that takes as long."""
+        work: list[Callable[[], Any]] = [partial(read, component) for component in self.components]
+        if beside is not None:
+            work.append(beside)
+        found: list[Any] = [None] * len(work)
 
-        def keep(component: Component | None) -> None:
-            if component is None:
-                beside()
-            else:
-                found[id(component)] = read(component)
+        def do(place: int) -> None:
+            found[place] = work[place]()
 
-        self._for_all(keep, size * COST_OF_A_WINDOW, [*self.components, None])
-        return [found[id(component)] for component in self.components]
+        self._for_all(do, size * COST_OF_A_WINDOW, range(len(work)))
+        return found[: len(self.components)]
 
     @property
     def block_shifts(self) -> Array:
@@ -294,13 +293,6 @@ class Arena:
             return np.argsort(codes, kind="stable")
         self._run.counting_sort(codes, np.zeros(self.keys + 1, dtype=np.int64), order)
         return order
-
-    def follow(self, keys: Array, times: Array, before: int, after: int) -> tuple[Array, Array]:
-        """The positions of the entries in [time - before, time + after), for rows in the order of their times."""
-        lo, hi = np.empty(len(keys), dtype=np.int64), np.empty(len(keys), dtype=np.int64)
-        lows = np.full(self.keys, -1)
-        self._look.follow(keys, times, before, after, self.ids, *self.rings, lows, lows.copy(), lo, hi)
-        return lo, hi
 
     def locate(self, keys: Array, starts: Array, ends: Array) -> tuple[Array, Array]:
         """The positions of the entries with ids in [start, end) of each key."""

@@ -197,8 +197,7 @@ class InterpretedWork:
             self.suffixes(table, plane, suffix, *ring, int(settled[k]), int(complete[k]))
 
     def read(self, driver: str, *arguments: Any) -> None:
-        with np.errstate(over="ignore"):
-            _interpreted(getattr(drivers, driver), self.names)(*arguments)
+        _interpreted(getattr(drivers, driver), self.names)(*arguments)
 
     def finals(self, form: ModuleType, *arguments: Any) -> None:
         monoid = self.monoid

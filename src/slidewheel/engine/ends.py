@@ -25,12 +25,13 @@ class Ends:
 
     def _in_order(self) -> tuple[Array, int]:
         """All instants at which windows end, maybe with some at which none does; the step between them, or 0."""
-        every = [self._of(spec) for spec in range(len(self.firsts))]
-        least, most = min(e[0] for e in every if len(e)), max(e[-1] for e in every if len(e))
+        some = self._sizes > 0
+        least = int((self._zeros + self._everys * self.firsts)[some].min())
+        most = int((self._zeros + self._everys * self.lasts)[some].max())
         step = gcd(*self._everys.tolist(), *(self._zeros - self._zeros[0]).tolist())
         if (most - least) // step <= 4 * self.count + 1024:
             return np.asarray(np.arange(least, most + 1, step)), step
-        return np.unique(np.concatenate(every)), 0
+        return np.unique(np.concatenate([self._of(spec) for spec in range(len(self.firsts))])), 0
 
     def _buckets(self, instants: Array, step: int) -> Array:
         """For the place of each window, which of these instants is its end."""

@@ -108,24 +108,6 @@ def list_windows(
                 i += 1
 
 
-def follow(keys, times, before, after, ids, base, mask, front, end, lows, highs, out_lo, out_hi):
-    """As locate, for [time - before, time + after) where the times of each key rise. `lows` is -1 for all keys."""
-    for j in range(len(keys)):
-        key = np.uint64(keys[np.uint64(j)])
-        b, m, e = base[key], mask[key], end[key]
-        start, stop = times[np.uint64(j)] - before, times[np.uint64(j)] + after
-        lo, hi = lows[key], highs[key]
-        if lo < 0:
-            lo = _find(ids, b, m, front[key], e, start)
-            hi = _find(ids, b, m, lo, e, stop)
-        while lo < e and ids[np.uint64(b + (lo & m))] < start:
-            lo += 1
-        while hi < e and ids[np.uint64(b + (hi & m))] < stop:
-            hi += 1
-        lows[key], highs[key] = lo, hi
-        out_lo[np.uint64(j)], out_hi[np.uint64(j)] = lo, max(lo, hi)
-
-
 def locate(keys, starts, ends, ids, base, mask, front, end, out_lo, out_hi):
     """The positions of the entries in [start, end) of each key."""
     for k in range(len(keys)):

@@ -45,7 +45,7 @@ class Trailed(Track):
                 states = [scattered(column, places) for column in states]
             filled = np.ones(len(codes), dtype=bool)
             if after == 0:  # else it holds its row
-                filled = np.less(*arena.follow(codes, times, before, after))
+                filled = np.less(*arena.locate(codes, times - before, times))
             found[place] = states, filled
         return found
 
