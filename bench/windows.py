@@ -22,6 +22,7 @@ from bench.window_peers import (
     full_stream,
     in_batches,
     plain,
+    streamed,
 )
 
 
@@ -90,6 +91,9 @@ def _contestants(report: Report, settings: Settings, data: Data, case: Case) -> 
     join("sw stream", in_batches(data, settings.batch, case), data.rows)
     sample = data.sample(settings.sample)
     expected = plain(case, at_once(sample, sample.rows, case)())
+    problem = difference(plain(case, streamed(sample, case)), expected)
+    if problem is not None:
+        report.wrong(f"{case}: sw stream: {problem}")
     libraries = TUMBLING if case.form == "sliding" and case.ratio == 1 else OTHERS[case.form]
     for name, library in libraries.items():
         problem = difference(plain(case, library(sample, sample.rows, case)()), expected)
