@@ -36,6 +36,10 @@ from slidewheel.windows.specs import delta, punctuated, rows, session, sliding, 
 if TYPE_CHECKING:
     from slidewheel.engine.query import Query, query
     from slidewheel.engine.stream import Late, Stream
+    from slidewheel.wheel.levels import Level
+    from slidewheel.wheel.plans import RangePlan
+    from slidewheel.wheel.wheel import Wheel
+    from slidewheel.wheel.windows import WindowResult
 
 __all__ = [
     "Aggregate",
@@ -48,13 +52,17 @@ __all__ = [
     "InvalidTime",
     "Late",
     "LawViolation",
+    "Level",
     "Overflow",
     "PlanTooLarge",
     "Query",
+    "RangePlan",
     "SlidewheelError",
     "Stream",
     "UnknownAlgorithm",
     "Unsupported",
+    "Wheel",
+    "WindowResult",
     "__version__",
     "aggregate",
     "algorithms",
@@ -96,15 +104,24 @@ __all__ = [
 ]
 
 
-_QUERIES = {"Late": "stream", "Query": "query", "Stream": "stream", "query": "query"}
+_LATER = {
+    "Late": "engine.stream",
+    "Level": "wheel.levels",
+    "Query": "engine.query",
+    "RangePlan": "wheel.plans",
+    "Stream": "engine.stream",
+    "Wheel": "wheel.wheel",
+    "WindowResult": "wheel.windows",
+    "query": "engine.query",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Queries are imported when first used: they need pyarrow and Numba, which take longer than all the rest."""
-    if name not in _QUERIES:
+    """Queries and wheels are imported when first used: they need pyarrow and Numba, which take longer than all the rest."""
+    if name not in _LATER:
         raise AttributeError(f"module 'slidewheel' has no attribute {name!r}")
     from importlib import import_module
 
-    found = getattr(import_module(f"slidewheel.engine.{_QUERIES[name]}"), name)
+    found = getattr(import_module(f"slidewheel.{_LATER[name]}"), name)
     globals()[name] = found
     return found

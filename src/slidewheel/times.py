@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from slidewheel.errors import InvalidTime
 
-__all__ = ["DurationLike", "InstantLike", "duration", "format_duration", "instant", "instants"]
+__all__ = ["DurationLike", "InstantLike", "duration", "format_duration", "format_instant", "instant", "instants"]
 
 DurationLike: TypeAlias = str | timedelta | np.timedelta64 | int
 InstantLike: TypeAlias = str | datetime | date | np.datetime64 | int
@@ -325,3 +325,13 @@ def _one_by_one(values: Iterable[Any]) -> npt.NDArray[np.int64]:
 
 def _refuse_null(position: int) -> NoReturn:
     raise InvalidTime(f"the time at position {position} is null: every row needs one; drop such rows or fill them")
+
+
+def format_instant(microseconds: int) -> str:
+    """An instant as ISO text in UTC.
+
+    >>> format_instant(1_500_000)
+    '1970-01-01T00:00:01.5'
+    """
+    text = str(np.datetime64(microseconds, "us"))
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -10,6 +10,7 @@ import numpy as np
 
 start: Any = None
 insert = evict = query = answer = leaves = enters = in_order = slide = vary = item = lower = put = start
+resume = suspend = start
 prefixes = suffixes = window = find = next_window = combine = identity = load = store = absorb = start
 
 
@@ -62,6 +63,35 @@ def replay(columns, steps, out, states, links, mask):
             put(out, written, lower(query(states, links, mask, registers)))
             written += 1
     return registers
+
+
+def slide_over(
+    fresh, kept, total, states, links, mask, marks, begins, starts, ends, slices, filled, length, every, ok, out
+):
+    """Windows over slices that follow each other; the states of those that end with one of them go to `out`.
+
+    kept[0] is the start of the next window, and kept[1] says how many slices inside hold a value. The registers are kept
+    behind that and in `total`, unless all is `fresh`.
+    """
+    window, held, written = kept[0], kept[1], 0
+    registers = start() if fresh else resume(kept, total)
+    for k in range(len(starts)):
+        if starts[np.uint64(k)] >= window:
+            slot = np.uint64(registers[1] & mask)
+            marks[slot] = filled[np.uint64(k)]
+            begins[slot] = starts[np.uint64(k)]
+            held += marks[slot]
+            registers = insert(states, links, mask, registers, load(slices, k))
+        if ends[np.uint64(k)] == window + length:
+            store(out, written, query(states, links, mask, registers))
+            ok[np.uint64(written)] = held > 0
+            written += 1
+            window += every
+            while registers[0] < registers[1] and begins[np.uint64(registers[0] & mask)] < window:
+                held -= marks[np.uint64(registers[0] & mask)]
+                registers = evict(states, links, mask, registers)
+    kept[0], kept[1] = window, held
+    suspend(kept, total, registers)
 
 
 def replay_ranges(columns, ranges, out, states, links, mask):

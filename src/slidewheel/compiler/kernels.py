@@ -20,7 +20,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from slidewheel.algebra.monoid import Monoid
-from slidewheel.compiler import drivers, layout, module, source
+from slidewheel.compiler import drivers, layout, loops, module, source
 from slidewheel.compiler.diagnosis import REFUSALS, explained
 from slidewheel.compiler.runtime import jit
 from slidewheel.errors import InvalidAggregate, Overflow
@@ -103,6 +103,22 @@ prefixes, suffixes, window, find, next_window = operations(
     SimpleNamespace(combine=combine), SimpleNamespace(load=load, store=store), jit
 )
 """
+
+# Registers between two calls: numbers behind the first two of `kept`, and a state.
+RESUMED = {"subtract_on_evict": 2, "two_stacks_lite": 3}
+RESUME = {
+    count: f"""
+@jit
+def resume(kept, total):
+    return {"".join(f"kept[{2 + k}], " for k in range(count))} load(total, 0)
+
+@jit
+def suspend(kept, total, registers):
+    {"; ".join(f"kept[{2 + k}] = registers[{k}]" for k in range(count))}
+    store(total, 0, registers[{count}])
+"""
+    for count in RESUMED.values()
+}
 
 RETURN_STATES = ("lift", "combine", "inverse")
 
@@ -292,13 +308,16 @@ def _text(algorithm: ModuleType, monoid: Monoid, bounds: type | None) -> str:
     """All of the module but its head and the aggregate's own functions."""
     assert monoid.state is not None
     inputs = ", ".join(f"columns[{k}][np.uint64(i)]" for k in range(monoid.arity))
+    files = getattr(algorithm, "FILES", None)
     values = ", ".join(f"x{k}" for k in range(monoid.arity))
     parts = [
         layout.source(monoid.state, monoid.identity),
         IN_PLACE.format(values=values) if monoid.absorb else "",
         ITEM.format(inputs=inputs, values=values),
-        _definitions(algorithm),
+        _definitions(algorithm) if files is None else loops.text(files, monoid),
     ]
+    if files is not None:
+        return "".join(parts + _driver_texts((drivers.probe,)))
     predicates = ("leaves", "enters", "in_order")
     if bounds:
         parts += [f"\n@jit\n{_unparsed(getattr(bounds, p))}\n" for p in predicates]
@@ -317,6 +336,9 @@ def _text(algorithm: ModuleType, monoid: Monoid, bounds: type | None) -> str:
     else:
         parts.append(OPERATIONS.format(inverse="inverse" if monoid.inverse else "None"))
         used = (drivers.roll, drivers.replay) if bounds else (drivers.replay,)
+        if algorithm.CARD.name in RESUMED and not bounds:
+            parts.append(RESUME[RESUMED[algorithm.CARD.name]])
+            used = (*used, drivers.slide_over)
     if not monoid.graded_form:
         used = (*used, drivers.probe)
     return "".join(parts + _driver_texts(used))

@@ -11,3 +11,6 @@ INNER: dict[str, Any] = {**OPTIONS, "forceinline": True, "no_cpython_wrapper": T
 jit = njit(**INNER)
 # For graded forms: x + 0.0 is x, and a * b + c may be one step. Neither touches NaN or infinities.
 graded_jit = njit(**INNER, fastmath={"nsz", "contract"})
+# For loops that make no arrays: counting who refers to those that they pass around would take most of the time.
+UNCOUNTED: dict[str, Any] = {**OPTIONS, "_nrt": False}
+uncounted = njit(**INNER, _nrt=False)

@@ -1,9 +1,7 @@
 """The state of a stream as parts, and back. Only entries are kept: prefixes and suffixes are made anew."""
 
-import ast
 import hashlib
 import io
-import pickle
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -11,15 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from slidewheel.compiler import source
-from slidewheel.compiler.kernels import own_functions
 from slidewheel.engine.arena import Arena
 from slidewheel.engine.batches import Batch, read_times
-from slidewheel.engine.columns import Array
 from slidewheel.engine.container import (
     MANIFEST,
     checked,
-    full_name,
     manifest,
     read_manifest,
     squeezed,
@@ -27,6 +21,7 @@ from slidewheel.engine.container import (
 )
 from slidewheel.engine.inputs import whole
 from slidewheel.engine.keys import Integers, Keys, Numbers, Values
+from slidewheel.engine.parts import Writer, columns_bytes, described, read_columns, read_states, states_bytes, steps
 from slidewheel.errors import InvalidSnapshot
 
 if TYPE_CHECKING:
@@ -46,38 +41,8 @@ def fingerprint(query: "Query") -> str:
     said: list[Any] = [query.time, query.keys, [spec.to_dict() for spec in query.windows]]
     said += [query.lateness, query.late, query.repair, query.final]
     for aggregate in query.aggregates:
-        monoid = aggregate.monoid()
-        said.append([aggregate.output, aggregate.columns, aggregate.name, *map(_text, own_functions(monoid).values())])
-        said.append([str(monoid.state), repr(monoid.identity), aggregate.parameters])
+        said += described(aggregate)
     return hashlib.sha256(repr(said).encode()).hexdigest()
-
-
-def _text(function: Any) -> str:
-    try:
-        text = source.text_of(function, "f")
-        return ast.unparse(text.definition) + repr(sorted(text.constants.items()))
-    except (source.NoText, OSError, TypeError):
-        code = getattr(function, "__code__", None)
-        return repr(function) if code is None else repr((code.co_code, code.co_names, _constants(code)))
-
-
-def _constants(code: Any) -> list[str]:
-    return [repr(c) for c in code.co_consts if not hasattr(c, "co_code")]
-
-
-class Writer:
-    """Collects parts; those that the reader has already are named, but not made."""
-
-    def __init__(self, known: Collection[str]) -> None:
-        self.known, self.names = known, list[str]()
-        self.parts: dict[str, bytes] = {}
-
-    def add(self, name: str, data: bytes) -> str:
-        full = full_name(name, data)
-        self.names.append(full)
-        if full not in self.known:
-            self.parts[full] = data
-        return full
 
 
 def snapshot_parts(stream: "Stream", known: Collection[str] = ()) -> dict[str, bytes]:
@@ -217,7 +182,7 @@ def _write_track(writer: Writer, name: str, track: Any) -> dict[str, Any]:
     if arena.ranked:
         chunks = [(0, np.arange(len(codes)))] if len(codes) else []
         keys = np.flatnonzero(arena.end[: arena.keys])
-        writer.add(f"{name}/ends", _columns(_steps(keys), arena.end[keys]))
+        writer.add(f"{name}/ends", columns_bytes(steps(keys), arena.end[keys]))
     else:
         order = np.lexsort((codes, ids))
         numbers = ids[order] >> _chunk_shift(track) if len(ids) > FEW_ENTRIES else np.zeros(len(ids), dtype=np.int64)
@@ -225,13 +190,16 @@ def _write_track(writer: Writer, name: str, track: Any) -> dict[str, Any]:
         chunks = list(zip(numbers[starts].tolist(), np.split(order, starts[1:]), strict=len(ids) > 0))
     said = []
     for number, part in chunks:
-        columns = [_steps(codes[part]), _steps(ids[part]), *(extra[slots[part]] for extra in arena.extras)]
-        data = [_columns(*columns), *(_states(component.entries[slots[part]]) for component in arena.components)]
+        columns = [steps(codes[part]), steps(ids[part]), *(extra[slots[part]] for extra in arena.extras)]
+        data = [
+            columns_bytes(*columns),
+            *(states_bytes(component.entries[slots[part]]) for component in arena.components),
+        ]
         writer.add(f"{name}/{number}", b"".join(len(piece).to_bytes(8, "little") + piece for piece in data))
         said.append(number)
     facts: dict[str, Any] = {"chunks": said, "shifts": arena.shifts}
     if arrays := track.saved():
-        writer.add(f"{name}/saved", _columns(*arrays))
+        writer.add(f"{name}/saved", columns_bytes(*arrays))
         facts["saved"] = len(arrays)
     return facts
 
@@ -247,24 +215,24 @@ def _read_track(read: Any, name: str, track: Any, said: dict[str, Any], trusted:
         if data is None:
             raise InvalidSnapshot(f"the chunk {number} of the snapshot is missing")
         pieces.append(_pieces(data))
-    heads = [_read_columns(piece[0], 2 + len(arena.extras)) for piece in pieces]
+    heads = [read_columns(piece[0], 2 + len(arena.extras)) for piece in pieces]
     nothing = np.empty(0, dtype=np.int64)
     codes, ids = (np.concatenate([nothing, *(np.cumsum(head[k]) for head in heads)]) for k in (0, 1))
     extras = [np.concatenate([nothing, *(head[2 + k] for head in heads)]) for k in range(len(arena.extras))]
     states = [
         np.concatenate(
-            [component.entries[:0], *(_read_states(piece[1 + k], component.dtype, trusted) for piece in pieces)]
+            [component.entries[:0], *(read_states(piece[1 + k], component.dtype, trusted) for piece in pieces)]
         )
         for k, component in enumerate(arena.components)
     ]
     ends = None
     if arena.ranked:
-        steps, last = _read_columns(read(f"{name}/ends") or b"", 2)
+        steps, last = read_columns(read(f"{name}/ends") or b"", 2)
         ends = np.zeros(arena.keys, dtype=np.int64)
         ends[np.cumsum(steps)] = last
     arena.load(codes, ids, extras, states, ends)
     if "saved" in said:
-        track.restore(tuple(_read_columns(read(f"{name}/saved") or b"", said["saved"])))
+        track.restore(tuple(read_columns(read(f"{name}/saved") or b"", said["saved"])))
 
 
 def _chunk_shift(track: Any) -> int:
@@ -273,60 +241,6 @@ def _chunk_shift(track: Any) -> int:
         longest = max(spec.range for _, spec in track.specs)
         return max(int(longest).bit_length() - CHUNKS.bit_length(), 0)
     return 40
-
-
-def _steps(values: Array) -> Array:
-    """Differences are small, and small numbers are squeezed well."""
-    return np.diff(values, prepend=np.int64(0))
-
-
-def _columns(*arrays: Array) -> bytes:
-    """Integers, byte by byte: all the lowest bytes first."""
-    stacked = np.stack([np.asarray(a, dtype=np.int64) for a in arrays]) if arrays else np.empty((0, 0), np.int64)
-    planes = stacked.view(np.uint8).reshape(len(arrays), -1, 8).transpose(0, 2, 1)
-    return squeezed(np.ascontiguousarray(planes).tobytes())
-
-
-def _read_columns(data: bytes, count: int) -> list[Array]:
-    found = np.frombuffer(unsqueezed(data), dtype=np.uint8).reshape(count, 8, -1).transpose(0, 2, 1)
-    return [part.copy(order="C").view(np.int64).reshape(-1) for part in found]
-
-
-def _states(states: Array) -> bytes:
-    if states.dtype == object:
-        return squeezed(pickle.dumps(states.tolist(), protocol=5))
-    return squeezed(np.ascontiguousarray(states).tobytes())
-
-
-def _read_states(data: bytes, dtype: Any, trusted: bool) -> Array:
-    raw = unsqueezed(data)
-    if not dtype.hasobject:
-        return np.frombuffer(raw, dtype=dtype.base).reshape(-1, *dtype.shape).copy()
-    found = pickle.loads(raw) if trusted else _Careful(io.BytesIO(raw)).load()
-    states = np.empty(len(found), dtype=object)
-    states[:] = found
-    return states
-
-
-PLAIN = {
-    "builtins": {"set", "frozenset", "complex", "bytearray", "range", "slice"},
-    "datetime": {"datetime", "date", "time", "timedelta", "timezone"},
-    "decimal": {"Decimal"},
-    "fractions": {"Fraction"},
-    "collections": {"Counter", "OrderedDict", "deque"},
-    "uuid": {"UUID"},
-}
-
-
-class _Careful(pickle.Unpickler):
-    """Reads plain values only: a snapshot must not be able to run code."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if name in PLAIN.get(module, ()):
-            return super().find_class(module, name)
-        raise InvalidSnapshot(
-            f"the snapshot holds an object of {module}.{name}; if you trust its origin, restore it with trusted=True"
-        )
 
 
 def _pieces(data: bytes) -> list[bytes]:

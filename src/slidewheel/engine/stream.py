@@ -1,9 +1,6 @@
 """sw.Stream: the same definition over rows that keep coming."""
 
-import contextlib
-import signal
-import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +14,7 @@ from slidewheel.engine.columns import Array
 from slidewheel.engine.inputs import Binding, whole
 from slidewheel.engine.keys import Keys
 from slidewheel.engine.per_row import PerRow
+from slidewheel.engine.threads import uninterrupted
 from slidewheel.engine.upkeep import forget_idle
 from slidewheel.engine.windowed import Windowed
 from slidewheel.errors import InvalidArgument, InvalidSnapshot, SlidewheelError
@@ -271,7 +269,7 @@ class Stream:
         if self._engine is None:  # rows without a time, and of no known type
             self._count(null_times=len(read[1]), without_time=read[1])
             return pa.table({})
-        with _uninterrupted():
+        with uninterrupted():
             self._engine.begin()
             try:
                 result = self._merge_and_close(*read, lateness, at_least, final)
@@ -357,23 +355,3 @@ def _alike(given: pa.DataType, wanted: pa.DataType) -> bool:
     texts = [pa.types.is_string(kind) or pa.types.is_large_string(kind) for kind in (given, wanted)]
     timely = [pa.types.is_timestamp(kind) or pa.types.is_date(kind) for kind in (given, wanted)]
     return bool(pa.types.is_null(given) or (texts[0] == texts[1] and timely[0] == timely[1]))
-
-
-@contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Ctrl-C waits until the state is whole again."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    asked: list[Any] = []
-    previous = signal.getsignal(signal.SIGINT)
-    if not callable(previous):
-        yield
-        return
-    signal.signal(signal.SIGINT, lambda *arguments: asked.append(arguments))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
-        if asked:
-            previous(*asked[0])

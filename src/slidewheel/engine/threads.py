@@ -1,8 +1,10 @@
-"""Work for two threads."""
+"""Work for two threads, and work that is not to be interrupted."""
 
+import contextlib
 import os
+import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
@@ -52,3 +54,23 @@ def _second_thread() -> ThreadPoolExecutor:
 
 
 os.register_at_fork(after_in_child=_second_thread.cache_clear)  # threads do not live on in a child
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until the state is whole again."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    asked: list[Any] = []
+    previous = signal.getsignal(signal.SIGINT)
+    if not callable(previous):
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *arguments: asked.append(arguments))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+        if asked:
+            previous(*asked[0])

@@ -1,0 +1,94 @@
+"""Files of loops that an aggregate takes part in: as text for a generated module, or interpreted for Python objects.
+
+Functions whose name begins with _ are for the others only. Whole numbers in capitals are constants.
+"""
+
+import ast
+from collections.abc import Sequence
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from slidewheel.algebra.monoid import Monoid
+from slidewheel.compiler import layout, source
+
+ENOUGH = """
+@jit
+def enough(s):
+    return {condition}
+"""
+NO_INVERSE = """
+@jit
+def inverse(a, b):
+    return a
+"""
+
+
+HEAD = """
+from slidewheel.compiler.runtime import UNCOUNTED, uncounted
+"""
+
+
+def text(files: Sequence[ModuleType], monoid: Monoid) -> str:
+    """The loops of these files for this aggregate."""
+    assert monoid.state is not None
+    inner, driver = ("jit", "OPTIONS") if layout.is_array(monoid.state) else ("uncounted", "UNCOUNTED")
+    lines = [HEAD]
+    lines += [f"{name} = {value}" for name, value in _constants(files).items()]
+    lines.append(ENOUGH.format(condition=_condition(monoid)))
+    if monoid.inverse is None:
+        lines.append(NO_INVERSE)
+    for function in _functions(files):
+        begins = f"\n@{inner}\n" if function.__name__.startswith("_") else f"\n@njit(cache=True, **{driver})\n"
+        lines.append(begins + ast.unparse(source.own_definition(function)))
+    lines.append(f"gather = {_gather(monoid)}")
+    return "\n".join(lines) + "\n"
+
+
+def interpreted(files: Sequence[ModuleType], monoid: Monoid) -> dict[str, Any]:
+    """The same functions over arrays of Python objects, by name."""
+
+    def load(states: Any, at: Any) -> Any:
+        return states[at]
+
+    def store(states: Any, at: Any, state: Any) -> None:
+        states[at] = state
+
+    def item(columns: Any, valid: Any, i: Any) -> Any:
+        return monoid.lift(*(column[i] for column in columns))
+
+    names: dict[str, Any] = {"np": np, **_constants(files), "load": load, "store": store, "put": store, "item": item}
+    names |= {"combine": monoid.combine, "inverse": monoid.inverse, "lower": monoid.lower}
+    names |= {"identity": lambda: monoid.identity, "absorb": None}
+    names["enough"] = eval(f"lambda s: {_condition(monoid)}")
+    for function in _functions(files):
+        names[function.__name__] = FunctionType(function.__code__, names, function.__name__)
+    names["gather"] = names["_gather_combined"]
+    return names
+
+
+def _functions(files: Sequence[ModuleType]) -> list[FunctionType]:
+    return [f for file in files for f in vars(file).values() if _is_own(f, file)]
+
+
+def _is_own(value: Any, file: ModuleType) -> bool:
+    return isinstance(value, FunctionType) and value.__module__ == file.__name__
+
+
+def _constants(files: Sequence[ModuleType]) -> dict[str, int]:
+    return {n: v for file in files for n, v in vars(file).items() if n.isupper() and type(v) is int}
+
+
+def _condition(monoid: Monoid) -> str:
+    """Whether a state that holds a value holds enough of them for an answer."""
+    if monoid.least <= 1:
+        return "True"
+    assert monoid.state is not None
+    fields = monoid.state.names or ()
+    number = " + ".join(f"s[{fields.index(name)}]" for name in ("n", "odd") if name in fields)
+    return f"{number} >= {monoid.least}"
+
+
+def _gather(monoid: Monoid) -> str:
+    return "_gather_absorbed" if monoid.absorb else "_gather_combined"

@@ -1,0 +1,401 @@
+"""The memory of a wheel: one table for all levels and keys, the book that says where slots lie, and the writer's ring.
+
+Whoever reads holds a view: the arrays, and copies of what the writer changes. Rows are only appended, and where they
+must move, they move to a new table. So a view stays right whatever the writer does, and never shows half an advance.
+"""
+
+import copy as copying
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from slidewheel.engine.columns import Array
+from slidewheel.engine.components import copy
+from slidewheel.wheel import names as n
+from slidewheel.wheel import slots
+from slidewheel.wheel.blocks import BLOCK, Blocks
+from slidewheel.wheel.levels import Level
+from slidewheel.wheel.overflow import STEPS, WAYS
+from slidewheel.wheel.values import Values
+
+SLACK = 16
+"""A table has room for a sixteenth more than it holds."""
+UNPACKED = 1024
+"""The newest rows of a compressed level that are left as they are."""
+PIECE = 1 << 17
+"""Rows that are ingested at a time."""
+
+
+class Core:
+    """One aggregate's states for `width` keys."""
+
+    def __init__(self, values: Values, levels: Sequence[Level], tick: int, start: int, ahead: int, width: int) -> None:
+        self.values, self.levels, self.tick, self.width = values, tuple(levels), tick, width
+        self.dtype = values.work.dtype
+        self.book = np.zeros((len(levels), n.FIELDS), dtype=np.int64)
+        self.lengths = [level.length // tick for level in levels]
+        for line, level, length in zip(self.book, levels, self.lengths, strict=True):
+            first = start // length
+            line[[n.LENGTH, n.SLOTS]] = length, level.slots
+            line[[n.ORIGIN, n.NEXT, n.KEPT]] = first
+            line[[n.OPEN, n.PREFIX]] = n.NONE
+        self.rates = 1.0 / self.book[:, n.LENGTH]
+        self.totals = self._states(len(levels) * width)
+        self.held = np.zeros(len(levels) * width, dtype=np.uint8)
+        self.table, self.packed = self._states(0), np.zeros(0, dtype=np.int64)
+        self.bits, self.gaps = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
+        words = max(self.dtype.itemsize // 8, 1)
+        self.blocks = [Blocks(words) for _ in levels]
+        """What is compressed of each level."""
+        self.room = [0] * len(levels)
+        """Rows that each level's region has room for."""
+        self.gap_room = [0] * len(levels)
+        self.compressed = any(level.layout == "compressed" for level in levels)
+        self.threshold = 0
+        """The longest scan of one level that is preferred to fewer combines."""
+        self.wanted = 0
+        """Ticks that windows need, whatever is kept otherwise."""
+        self.clock = np.zeros(n.CLOCK, dtype=np.int64)
+        self.clock[[n.WATERMARK, n.START, n.GREATEST, n.FREE]] = start, start, start * tick, -1
+        self.ring = self._states(ahead * width)
+        self.ring[:] = self._identity()
+        self.filled = np.zeros(ahead * width, dtype=np.uint8)
+        self.used = np.zeros(ahead, dtype=np.uint8)
+        self.heads = np.full(WAYS * STEPS, -1, dtype=np.int64)
+        self.tails = np.full(WAYS * STEPS, -1, dtype=np.int64)
+        self._empty_pool()
+        self.reserve(0, 1)
+        self.tidy()
+
+    def _states(self, count: int) -> Array:
+        return np.zeros(count, dtype=self.dtype)
+
+    @property
+    def watermark(self) -> int:
+        """In ticks."""
+        return int(self.clock[n.WATERMARK])
+
+    @property
+    def first(self) -> int:
+        return int(self.clock[n.START])
+
+    def spare(self) -> tuple[Array, Array]:
+        """A state to work with, and its words."""
+        state = self._states(1)
+        whole = self.dtype != object and self.dtype.itemsize % 8 == 0
+        return state, state.view(np.int64).reshape(-1) if whole else np.zeros(1, dtype=np.int64)
+
+    @property
+    def live(self) -> tuple[Any, ...]:
+        """The view of the writer."""
+        memory = self.table, self.bits, self.packed, self.gaps, self.book, self.rates, self.totals, self.held
+        return (*memory, *self.spare())
+
+    @property
+    def feed(self) -> tuple[Any, ...]:
+        overflow = self.heads, self.tails, self.follows, self.when, self.whose, self.waiting
+        return (self.clock, self.ring, self.filled, self.used, *overflow, self.spare()[0])
+
+    def copy(self) -> "Core":
+        """Another one with the same contents."""
+        twin = copying.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                setattr(twin, name, value.copy())
+        twin.blocks = [copying.copy(blocks) for blocks in self.blocks]
+        return twin
+
+    def tidy(self) -> None:
+        """Forget what is not to be kept, compress what is, and show it to readers."""
+        self._forget()
+        self._pack()
+        self.publish()
+
+    def publish(self) -> None:
+        """Let readers see what is finished."""
+        memory = self.table, self.bits, self.packed, self.gaps, self.book.copy(), self.rates
+        self.view = (*memory, self.totals.copy(), self.held.copy(), *self.spare())
+
+    def known(self) -> tuple[Any, ...]:
+        """What all questions share: the first tick, the watermark, what layout and aggregate allow, and the hint."""
+        inverse = self.values.monoid.inverse is not None
+        prefixed = any(level.layout == "prefix" for level in self.levels)
+        return self.first, self.watermark, prefixed, inverse, self.values.aggregate.commutative, self.threshold
+
+    def room_for_plans(self) -> tuple[Array, Array, Array]:
+        """Memory for the parts of a plan, their numbers, and parts once more."""
+        levels = len(self.levels)
+        sizes = 3 * (6 * levels + 3), 3 + 2 * levels, 3 * (2 * levels + 1)
+        parts, numbers, own = (np.zeros(size, dtype=np.int64) for size in sizes)
+        return parts, numbers, own
+
+    def rows_since(self, tick: int) -> int:
+        """Rows of the finest level from this tick on."""
+        return int(self.book[0, n.ROWS]) - self.row_of(self.book[0], tick)
+
+    def rows(self, level: int, since: int) -> tuple[Array, Array, Array]:
+        """The slots of a level from this one on that hold something: numbers, states, and which keys they hold."""
+        line = self.book[level]
+        count = max(int(line[n.ROWS]) - self.row_of(line, since), 0)
+        slots, states = np.empty(count, dtype=np.int64), self._states(count * self.width)
+        filled = np.zeros((count + 1) * self.width, dtype=np.uint8)
+        found = self.values.work.run("take_rows", self.live, self.width, level, since, slots, states, filled)
+        return slots[:found], states[: found * self.width], filled[: found * self.width]
+
+    def put_rows(self, level: int, slots: Array, states: Array, filled: Array) -> None:
+        """Rows of a level that has none."""
+        if len(slots):
+            line, sizes, gaps = self.book[level], list(self.room), list(self.gap_room)
+            span = int(slots[-1] - line[n.NEXT]) + 1
+            sizes[level] = min(span, n.SHORTEST_GAP * len(slots)) + 1
+            gaps[level] = min(len(slots), span // n.SHORTEST_GAP + 1) + 1
+            self._move(sizes, gaps, [0] * len(sizes))
+            self.values.work.run("put_rows", self.live, self.width, level, slots, states, filled)
+
+    def put_finished(self, slots: Array, states: Array, filled: Array, watermark: int) -> None:
+        """Finished ticks after the watermark, from another wheel, and the watermark itself."""
+        self.reserve(watermark - self.watermark, len(slots) + 1)
+        self.values.work.run("put_finished", self.live, self.width, self.feed, slots, states, filled, watermark)
+
+    def pending(self) -> tuple[Array, Array, Array]:
+        """What is ahead of the watermark: ticks, keys and states; those of one tick in the order in which they came."""
+        size = len(self.used)
+        places = (int(self.clock[n.HEAD]) + np.arange(size)) % size
+        ahead, codes = np.nonzero(self.filled.reshape(size, self.width)[places])
+        near = self.ring[places[ahead] * self.width + codes]
+        listed = []
+        for head in self.heads[self.heads >= 0].tolist():
+            while head >= 0:
+                listed.append(head)
+                head = int(self.follows[head])
+        far = np.array(listed, dtype=np.int64)
+        ticks = np.concatenate([self.watermark + ahead, self.when[far] + self.first])
+        return ticks, np.concatenate([codes, self.whose[far]]), np.concatenate([near, self.waiting[far]])
+
+    def put_pending(self, ticks: Array, codes: Array, states: Array) -> None:
+        """The same from another wheel; none of the ticks may be finished here."""
+        if len(ticks):
+            self.reserve_pool(len(ticks))
+            self.values.work.run("put_pending", self.width, self.feed, ticks, codes, states)
+
+    @property
+    def nbytes(self) -> int:
+        """All of its memory."""
+        arrays = [*self.live[:8], *self.feed[:10]]
+        return sum(int(array.nbytes) for array in arrays) + sum(
+            b.directory.nbytes + b.words.nbytes for b in self.blocks
+        )
+
+    def ingest(self, columns: Any, valid: Any, times: Array, codes: Any, every: int, delay: int) -> None:
+        """Add rows, with a watermark after each `every` of them (0: none)."""
+        done, rows = 0, len(times)
+        if every and rows:
+            self.reserve(max(int(times.max()) // self.tick - self.watermark, 0), rows)
+        while done < rows:
+            last = min(rows, done + PIECE)
+            self.reserve_pool(last - done)
+            if every:
+                piece = times[done:last]
+                ahead = max(int(piece.max()), int(self.clock[n.GREATEST])) // self.tick - self.watermark
+                self.reserve(max(ahead, 0), last - done)
+            known = every, delay, self.tick, 1.0 / self.tick, self.live, self.width, self.feed
+            self.values.work.ingest(columns, valid, times, codes, done, last, *known)
+            done = last
+        if self.clock[n.WAITING] == 0:
+            self._empty_pool()
+
+    def _empty_pool(self) -> None:
+        """No memory for an overflow wheel in which nothing waits."""
+        self.follows, self.when, self.whose = (np.zeros(0, dtype=np.int64) for _ in range(3))
+        self.waiting, self.clock[n.FREE] = self._states(0), -1
+
+    def advance(self, watermark: int) -> None:
+        """Finish all before this tick."""
+        if watermark <= self.watermark:
+            return
+        if not (self.clock[n.USED] or self.clock[n.WAITING] or (self.book[:, n.OPEN] != n.NONE).any()):
+            self.clock[n.WATERMARK] = watermark  # nothing has come yet
+        else:
+            self.reserve(watermark - self.watermark, 1)
+            self.values.work.run("advance", self.live, self.width, self.feed, watermark)
+
+    def reserve_pool(self, rows: int) -> None:
+        """Room for as many more entries in the overflow wheel."""
+        free = len(self.when) - int(self.clock[n.WAITING])
+        if free >= rows:
+            return
+        known = len(self.when)
+        count = max(int(self.clock[n.WAITING]) + rows, known + known // 2)
+        for name in ("follows", "when", "whose", "waiting"):
+            older = getattr(self, name)
+            longer = np.empty(count, dtype=self.dtype if name == "waiting" else np.int64)
+            copy(older, longer[:known])
+            setattr(self, name, longer)
+        self.follows[known:] = np.arange(known + 1, count + 1)
+        self.follows[count - 1] = self.clock[n.FREE]
+        self.clock[n.FREE] = known
+
+    def reserve(self, ticks: int, rows: int) -> None:
+        """Room for what so many ticks may finish: rows that are here or wait, and up to 63 empty slots before each."""
+        most = rows + int(self.clock[n.USED]) + int(self.clock[n.WAITING])
+        needed, gaps = [], []
+        for length in self.lengths:
+            span = ticks // length + 2
+            needed.append(min(span + n.SHORTEST_GAP, n.SHORTEST_GAP * (most + 1)))
+            gaps.append(min(most, span // n.SHORTEST_GAP + 1) + 1)
+        inside = self.book[:, n.ROWS] - self.book[:, n.PACKED]
+        short = any(have + more > room for have, more, room in zip(inside, needed, self.room, strict=True))
+        if short or any(
+            have + more > room for have, more, room in zip(self.book[:, n.GAPS], gaps, self.gap_room, strict=True)
+        ):
+            sizes = [int(have) + more + int(have) // SLACK for have, more in zip(inside, needed, strict=True)]
+            room = [int(have) + more + int(have) // 2 for have, more in zip(self.book[:, n.GAPS], gaps, strict=True)]
+            self._move(sizes, room, [0] * len(self.levels))
+
+    def _move(
+        self,
+        sizes: list[int],
+        gap_sizes: list[int],
+        dropped: list[int],
+        width: int = 0,
+        packed: list[int] | None = None,
+    ) -> None:
+        """A new table with this much room for rows and gaps of each level, without so many of the oldest rows.
+
+        `packed` rows of each level lie in compressed blocks now.
+        """
+        width = width or self.width
+        older = self.table, self.bits, self.gaps, self.book.copy()
+        for line, drop, more, blocks in zip(self.book, dropped, packed or [0] * len(sizes), self.blocks, strict=True):
+            blocks.drop(min(drop, int(line[n.PACKED])) // BLOCK)
+            line[n.PACKED] = max(int(line[n.PACKED]) + more - drop, 0)
+            line[n.ROWS] -= drop
+        regions = [
+            size + (size + 1) * (level.layout == "prefix") for size, level in zip(sizes, self.levels, strict=True)
+        ]
+        self.table = np.empty(sum(regions) * width, dtype=self.dtype)
+        self.gaps = np.zeros(2 * sum(gap_sizes), dtype=np.int64)
+        words = [(size + int(line[n.PACKED])) * width // 64 + 2 for size, line in zip(sizes, self.book, strict=True)]
+        self.bits = np.zeros(sum(words), dtype=np.uint64)
+        base = marks = gap = 0
+        for level, line in enumerate(self.book):
+            line[n.BASE], line[n.MARKS], line[n.GAPS_AT] = base, 64 * marks, gap
+            if self.levels[level].layout == "prefix":
+                line[n.PREFIX] = base + sizes[level]
+            self._carry(older, level, dropped[level], width)
+            base, marks, gap = base + regions[level], marks + words[level], gap + gap_sizes[level]
+        self.room, self.gap_room, self.width = sizes, gap_sizes, width
+        self._place_blocks()
+
+    def _carry(self, older: tuple[Array, ...], level: int, dropped: int, width: int) -> None:
+        """Take a level over from an older table."""
+        table, bits, gaps, book = older
+        line, was = self.book[level], book[level]
+        rows, inside = int(was[n.ROWS]), int(line[n.ROWS] - line[n.PACKED])
+        gone = rows - int(was[n.PACKED]) - inside
+        self._copy_rows(table, int(was[n.BASE]) + gone, int(line[n.BASE]), inside, width)
+        if line[n.PREFIX] != n.NONE:
+            if was[n.PREFIX] == n.NONE:
+                self.table[int(line[n.PREFIX]) * width : (int(line[n.PREFIX]) + 1) * width] = self._identity()
+            else:
+                self._copy_rows(table, int(was[n.PREFIX]) + dropped, int(line[n.PREFIX]), rows - dropped + 1, width)
+        self._copy_marks(bits, int(was[n.MARKS]), int(line[n.MARKS]), dropped, rows, width)
+        self._copy_gaps(gaps, was, line, dropped)
+
+    def _identity(self) -> Any:
+        identity = self.values.monoid.identity
+        if self.dtype == object:
+            made = np.empty(1, dtype=object)
+            made[0] = identity
+            return made
+        return identity
+
+    def _copy_rows(self, table: Array, source: int, target: int, count: int, width: int) -> None:
+        if width == self.width:
+            copy(
+                table[source * width : (source + count) * width], self.table[target * width : (target + count) * width]
+            )
+            return
+        wider = self.table[target * width : (target + count) * width].reshape(count, width, *self.table.shape[1:])
+        wider[:, : self.width] = table[source * self.width : (source + count) * self.width].reshape(
+            count, self.width, *table.shape[1:]
+        )
+        wider[:, self.width :] = self._identity()
+
+    def _copy_marks(self, bits: Array, source: int, target: int, dropped: int, rows: int, width: int) -> None:
+        first, last = source + dropped * self.width, source + rows * self.width
+        if first >= last:
+            return
+        if width == self.width and first % 64 == 0:
+            count = (last - first + 63) // 64
+            self.bits[target // 64 : target // 64 + count] = bits[first // 64 : first // 64 + count]
+            return
+        flags = np.unpackbits(bits.view(np.uint8), bitorder="little", count=last)[first:]
+        wider = np.zeros((rows - dropped, width), dtype=np.uint8)
+        wider[:, : self.width] = flags.reshape(rows - dropped, self.width)
+        made = np.packbits(wider.reshape(-1), bitorder="little")
+        self.bits.view(np.uint8)[target // 8 : target // 8 + len(made)] = made
+
+    def _copy_gaps(self, gaps: Array, was: Array, line: Array, dropped: int) -> None:
+        """Gaps, but not those before the rows that are left: they become part of the origin."""
+        listed = gaps[2 * int(was[n.GAPS_AT]) :][: 2 * int(was[n.GAPS])].reshape(-1, 2)
+        before = (
+            listed[:, 0] - was[n.ORIGIN] - listed[:, 1] <= dropped if dropped else np.zeros(len(listed), dtype=bool)
+        )
+        passed = int(before.sum())
+        skipped = int(listed[passed - 1, 1]) if passed else 0
+        line[n.ORIGIN] += dropped + skipped
+        line[n.GAPS] = len(listed) - passed
+        left = listed[passed:].copy()
+        left[:, 1] -= skipped
+        at = 2 * int(line[n.GAPS_AT])
+        self.gaps[at : at + left.size] = left.reshape(-1)
+
+    def _forget(self) -> None:
+        """Say what is kept, and let go of rows that are not, once there are enough of them."""
+        dropped = []
+        for level, line in zip(self.levels, self.book, strict=True):
+            drop = 0
+            if level.kept is not None:
+                kept = max(level.kept, self.wanted) if line[n.LENGTH] == 1 else level.kept
+                line[n.KEPT] = max(int(line[n.KEPT]), self.watermark // int(line[n.LENGTH]) - kept)
+                row = self.row_of(line, int(line[n.KEPT]))
+                drop = max(row - 1, 0) // BLOCK * BLOCK  # the sums up to the first row that is left are needed, too
+                drop = 0 if drop * SLACK < line[n.ROWS] else drop
+            dropped.append(drop)
+        if any(dropped):
+            self._move(self._tight(dropped), [int(count) + 1 for count in self.book[:, n.GAPS]], dropped)
+
+    def _tight(self, dropped: list[int]) -> list[int]:
+        """Room for the rows that are left, and a little more."""
+        sizes = []
+        for line, drop in zip(self.book, dropped, strict=True):
+            inside = int(line[n.ROWS] - line[n.PACKED]) - max(drop - int(line[n.PACKED]), 0)
+            sizes.append(inside + inside // SLACK + 1)
+        return sizes
+
+    def row_of(self, line: Array, slot: int) -> int:
+        return int(slots._row(self.gaps, line.reshape(1, -1), 0, slot))
+
+    def _pack(self) -> None:
+        """Compress rows of the levels that are to be compressed, once there are enough of them."""
+        added = [0] * len(self.levels)
+        for number, (level, line) in enumerate(zip(self.levels, self.book, strict=True)):
+            unpacked = int(line[n.ROWS] - line[n.PACKED])
+            if level.layout == "compressed" and unpacked >= 2 * UNPACKED:
+                added[number] = (unpacked - UNPACKED) // BLOCK * BLOCK
+                states = self.table[int(line[n.BASE]) : int(line[n.BASE]) + added[number]]
+                self.blocks[number].add(states.view(np.int64).reshape(added[number], -1))
+        if any(added):
+            sizes = [size - more for size, more in zip(self._tight([0] * len(added)), added, strict=True)]
+            self._move(sizes, [int(count) + 1 for count in self.book[:, n.GAPS]], [0] * len(added), packed=added)
+
+    def _place_blocks(self) -> None:
+        """All blocks in one array, and where each level's are."""
+        parts, place = [], 0
+        for line, blocks in zip(self.book, self.blocks, strict=True):
+            line[n.BLOCKS_AT], line[n.WORDS_AT] = place, place + len(blocks.directory)
+            parts += [blocks.directory, blocks.words]
+            place += len(blocks.directory) + len(blocks.words)
+        self.packed = np.concatenate(parts)

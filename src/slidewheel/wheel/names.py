@@ -1,0 +1,60 @@
+"""What the loops of a wheel share: the columns of its book, and names that generated modules give a meaning.
+
+A wheel's table holds the states of all levels: each level has a region of rows, and a row has `width` states, one for
+each key (a Wheel has one). Slots of a level are numbered from 1970 on; a row belongs to each slot that was reached,
+except that empty stretches of SHORTEST_GAP slots or more have no rows: `gaps` lists where they end. Slots behind the
+last row are empty. So time that passes without rows costs nothing, and what has a row never changes.
+"""
+
+from typing import Any
+
+# The columns of a level's line in the book.
+LENGTH = 0  # ticks in a slot
+SLOTS = 1  # slots in a rotation, which is one slot of the level above
+BASE = 2  # the first row of its region
+ROWS = 3  # rows in use
+ORIGIN = 4  # the slot of row 0, if there were no gaps
+NEXT = 5  # the slot after the last row's
+KEPT = 6  # the first slot that may be asked for
+GAPS_AT = 7  # where its gaps begin
+GAPS = 8  # how many they are
+OPEN = 9  # the slot of the level above to which its total belongs, or NONE
+PREFIX = 10  # the first row of its prefix sums, or NONE
+PACKED = 11  # rows that lie in compressed blocks, in front of those in the table
+BLOCKS_AT = 12  # where the list of these blocks begins
+WORDS_AT = 13  # and where their words do
+MARKS = 14  # the place of its first row among the bits that say which states hold something
+HOLES = 15  # how many of its rows hold no value for any key
+FIELDS = 16
+
+NONE = -(2**62)
+SHORTEST_GAP = 64
+
+# The clock of a writer.
+WATERMARK = 0  # in ticks
+HEAD = 1  # the place of the watermark's slot in the ring
+USED = 2  # slots of the ring that hold something
+LATE = 3
+GREATEST = 4  # the greatest time seen, in microseconds
+SEEN = 5  # rows since the last watermark
+AT = 6  # the row at work
+WAITING = 7  # entries in the overflow wheel
+FREE = 8  # the first free entry there, or -1
+START = 9  # the first tick
+DENSE = 10  # whether neighbours were mostly of one slot
+CLOCK = 11
+
+# The parts of a plan: level, first row, row after the last; or one of these in place of the first row.
+TOTAL = -1
+PART = 3
+
+# Plans, and what a question may be answered with instead of a value.
+AUTO, WHEEL, COMBINED, LANDMARK, INVERSE, PREFIXED = 0, 1, 2, 3, 4, 5
+ANSWERED, EMPTY, NOT_KEPT, NO_PLAN, NOT_A_RANGE = 0, 1, 2, 3, 4
+
+# A view is what readers see: table, bits, packed, gaps, book, rates, totals, held, spare, words.
+# Rates are 1 / length of each level; `held` says which totals hold a value; `spare` is one state, `words` its bits.
+# A feed is what the writer has besides: clock, ring, filled, used, heads, tails, follows, when, whose, waiting, spare.
+
+combine: Any = None
+identity = load = store = item = lower = put = inverse = enough = absorb = gather = combine

@@ -1,0 +1,281 @@
+"""The reader: carries out plans over finished slots, with exactly as many combines as they say."""
+
+import numpy as np
+
+from slidewheel.wheel.names import (
+    ANSWERED,
+    BASE,
+    COMBINED,
+    EMPTY,
+    GAPS,
+    HOLES,
+    INVERSE,
+    KEPT,
+    LANDMARK,
+    MARKS,
+    NONE,
+    NOT_A_RANGE,
+    ORIGIN,
+    PACKED,
+    PREFIX,
+    PREFIXED,
+    ROWS,
+    TOTAL,
+    WHEEL,
+    combine,
+    enough,
+    identity,
+    inverse,
+    load,
+    lower,
+    put,
+    store,
+)
+from slidewheel.wheel.packing import _unpacked
+from slidewheel.wheel.planner import _choose, _split
+from slidewheel.wheel.slots import _marked, _row
+
+
+def _fold(table, low, high, width):
+    """The states at low, low + width, ... up to high, in four chains that do not wait for each other."""
+    count = (high - low) // width if width > 1 else high - low
+    if count < 8:
+        total = load(table, low)
+        for k in range(1, count):
+            total = combine(total, load(table, low + k * width))
+        return total
+    each = count >> 2
+    second, third, fourth = low + each * width, low + 2 * each * width, low + 3 * each * width
+    a, b, c, d = load(table, low), load(table, second), load(table, third), load(table, fourth)
+    for k in range(1, each):
+        a = combine(a, load(table, low + k * width))
+        b = combine(b, load(table, second + k * width))
+        c = combine(c, load(table, third + k * width))
+        d = combine(d, load(table, fourth + k * width))
+    for k in range(each, count - 3 * each):
+        d = combine(d, load(table, fourth + k * width))
+    return combine(combine(a, b), combine(c, d))
+
+
+def _of_part(view, width, key, level, low, high):
+    """The aggregate of a part."""
+    table, book = view[0], view[4]
+    if low == TOTAL:
+        return load(view[6], level * width + key)
+    packed = book[level, PACKED]
+    base = book[level, BASE] - packed
+    if low >= packed:
+        return _fold(table, (base + low) * width + key, (base + high) * width + key, width)
+    total = _unpacked(view, level, low)
+    for row in range(low + 1, min(high, packed)):
+        total = combine(total, _unpacked(view, level, row))
+    if high > packed:
+        total = combine(total, _fold(table, (base + packed) * width + key, (base + high) * width + key, width))
+    return total
+
+
+def _joined(view, width, key, parts, first, count):
+    """The parts first .. first + count - 1, at least one, combined in their order."""
+    at = np.uint64(3 * first)
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    total = _of_part(view, width, key, parts[at], parts[at + one], parts[at + two])
+    for _ in range(1, count):
+        at += three
+        total = combine(total, _of_part(view, width, key, parts[at], parts[at + one], parts[at + two]))
+    return total
+
+
+def _holds(view, width, key, parts, count):
+    """Whether there is a value in these parts; mostly the first slot says so."""
+    _, bits, _, _, book, _, _, held, _, _ = view
+    for k in range(count):
+        level, low, high = parts[np.uint64(3 * k)], parts[np.uint64(3 * k + 1)], parts[np.uint64(3 * k + 2)]
+        if low == TOTAL:
+            if held[np.uint64(level * width + key)]:
+                return True
+        else:
+            first = book[level, MARKS] + key
+            for row in range(low, high):
+                if _marked(bits, first + row * width):
+                    return True
+    return False
+
+
+def _by_prefix(view, width, key, level, low, high):
+    """The slots low .. high - 1 of a level, by what was summed up to both ends."""
+    table, first = view[0], view[4][level, PREFIX]
+    newer = load(table, (first + high) * width + key)
+    return newer if low == 0 else inverse(newer, load(table, (first + low) * width + key))
+
+
+def _without(view, width, key, parts, sizes):
+    """A landmark without the older and the newer part."""
+    room = 2 * len(view[4]) + 1
+    total = _joined(view, width, key, parts, 0, sizes[0])
+    if sizes[1] > 0:
+        total = inverse(total, _joined(view, width, key, parts, room, sizes[1]))
+    if sizes[2] > 0:
+        total = inverse(total, _joined(view, width, key, parts, 2 * room, sizes[2]))
+    return total
+
+
+def _carry_out(view, width, key, kind, parts, sizes):
+    """The state that a plan with at least one part gives."""
+    if kind == PREFIXED:
+        return _by_prefix(view, width, key, parts[0], parts[1], parts[2])
+    if kind == INVERSE:
+        return _without(view, width, key, parts, sizes)
+    return _joined(view, width, key, parts, 0, sizes[0])
+
+
+def _plan(view, known, start, end, plan, parts, sizes):
+    """The kind of the chosen plan and its cost; `known` is what all questions to this view share."""
+    return _choose(view[3], view[4], view[5], start, end, known, plan, parts, sizes)
+
+
+def _held_in(view, known, width, key, start, end, kind, room):
+    """Whether there is a value in the range of this plan."""
+    parts, sizes, own = room
+    if kind != INVERSE:
+        return _holds(view, width, key, parts, sizes[0])
+    count, _ = _split(view[3], view[4], view[5], start, end, known[0], known[1], own, 0, sizes)
+    return count < 0 or _holds(view, width, key, own, count)
+
+
+def ask(view, known, start, end, tick, plan, room, out):
+    """One range, in microseconds: the answer into `out`, or why there is none.
+
+    `room` is memory for a plan: its parts, their numbers, and parts once more.
+    """
+    low, high = start // tick, end // tick
+    first, now = known[0], known[1]
+    if low * tick != start or high * tick != end or high < low or low < first or high > now:
+        return NOT_A_RANGE
+    kind, why = _plan(view, known, low, high, plan, room[0], room[1])
+    if kind < 0:
+        return why
+    if room[1][0] == 0 or not _held_in(view, known, 1, 0, low, high, kind, room):
+        return EMPTY
+    state = _carry_out(view, 1, 0, kind, room[0], room[1])
+    if not enough(state):
+        return EMPTY
+    put(out, 0, lower(state))
+    return ANSWERED
+
+
+def _tick_of(time, origin, tick, rate):
+    """The tick that begins at this time, from `origin` on; -1 if there is none.
+
+    The product is next to a whole number where there is one; times more than 2**52 from the origin are divided.
+    """
+    since = time - origin
+    ticks = np.int64(since * rate + 0.5)
+    if since >= 1 << 52:
+        ticks = since // tick
+    return ticks if ticks * tick == since else np.int64(-1)
+
+
+def ask_many(view, known, starts, ends, tick, rate, plan, room, first, last, ok, out):
+    """Ranges in microseconds. Returns the number of the one that can't be answered, or `last`."""
+    begin, now = known[0], known[1]
+    origin = begin * tick
+    book = view[4]
+    # Where every tick has its prefix sum, no plan is better, and none has to be made.
+    if known[2] and plan != COMBINED and plan != WHEEL and plan != LANDMARK and plan != INVERSE:
+        whole = book[0, GAPS] == 0 and book[0, KEPT] == begin and book[0, ORIGIN] == begin
+        if book[0, PREFIX] != NONE and whole and (now - begin) < (1 << 52) // tick:
+            return _ask_sums(view, now - begin, origin, starts, ends, tick, rate, first, last, ok, out)
+    for j in range(first, last):
+        start = _tick_of(starts[np.uint64(j)], origin, tick, rate)
+        end = _tick_of(ends[np.uint64(j)], origin, tick, rate)
+        if (start < 0) | (end < start) | (begin + end > now):
+            return j
+        start, end = begin + start, begin + end
+        kind, _ = _plan(view, known, start, end, plan, room[0], room[1])
+        if kind < 0:
+            return j
+        ok[np.uint64(j)] = False
+        if room[1][0] > 0 and _held_in(view, known, 1, 0, start, end, kind, room):
+            state = _carry_out(view, 1, 0, kind, room[0], room[1])
+            if enough(state):
+                put(out, j, lower(state))
+                ok[np.uint64(j)] = True
+    return last
+
+
+def _ask_sums(view, now, origin, starts, ends, tick, rate, first, last, ok, out):
+    """The same by the prefix sums of single ticks alone. A time is next to a whole number of ticks, or refused."""
+    table, bits, book = view[0], view[1], view[4]
+    sums, marks, rows, dense = book[0, PREFIX], book[0, MARKS], book[0, ROWS], book[0, HOLES] == 0
+    for j in range(first, last):
+        low, high = starts[np.uint64(j)] - origin, ends[np.uint64(j)] - origin
+        start, end = np.int64(low * rate + 0.5), np.int64(high * rate + 0.5)
+        if (start * tick != low) | (end * tick != high) | (start < 0) | (end < start) | (end > now):
+            return j
+        start, end = min(start, rows), min(end, rows)
+        holds = start < end and (dense or _any(bits, marks, start, end))
+        ok[np.uint64(j)] = holds
+        if holds:
+            state = inverse(load(table, sums + end), load(table, sums + start))
+            if enough(state):
+                put(out, j, lower(state))
+            else:
+                ok[np.uint64(j)] = False
+    return last
+
+
+def _any(bits, marks, first, last):
+    """Whether one of these rows of a single key holds a value; one of 64 that follow each other does."""
+    for row in range(first, last):  # noqa: SIM110
+        if _marked(bits, marks + row):
+            return True
+    return False
+
+
+def buckets(view, level, slot, per, ok, out):
+    """Buckets of `per` slots of a level each, from this slot on."""
+    bits, gaps, book = view[1], view[3], view[4]
+    low = _row(gaps, book, level, slot)
+    for j in range(len(ok)):
+        slot += per
+        high = _row(gaps, book, level, slot)
+        holds = _any(bits, book[level, MARKS], low, high)
+        if holds:
+            state = _of_part(view, 1, 0, level, low, high)
+            holds = enough(state)
+            if holds:
+                put(out, j, lower(state))
+        ok[np.uint64(j)] = holds
+        low = high
+
+
+def ask_states(view, known, width, keys, starts, ends, plan, room, ok, out):
+    """The state of each range for each of these keys, in ticks; those of one range lie together.
+
+    Returns the number of the range that can't be answered, or of all.
+    """
+    count = len(keys)
+    for j in range(len(starts)):
+        start, end = starts[np.uint64(j)], ends[np.uint64(j)]
+        kind, _ = _plan(view, known, start, end, plan, room[0], room[1])
+        if kind < 0:
+            return j
+        for k in range(count):
+            key, at = keys[np.uint64(k)], j * count + k
+            holds = room[1][0] > 0 and _held_in(view, known, width, key, start, end, kind, room)
+            ok[np.uint64(at)] = holds
+            if holds:
+                store(out, at, _carry_out(view, width, key, kind, room[0], room[1]))
+            else:
+                store(out, at, identity())
+    return len(starts)
+
+
+def answers(states, ok, out):
+    """What states lower to, where they hold something."""
+    for j in range(len(states)):
+        if ok[np.uint64(j)]:
+            if enough(load(states, j)):
+                put(out, j, lower(load(states, j)))
+            else:
+                ok[np.uint64(j)] = False

@@ -1,0 +1,214 @@
+"""What goes into a wheel and what comes out: values of one type, states, and answers as Python or numpy values."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from slidewheel.algebra.aggregate import Aggregate
+from slidewheel.compiler.loops import interpreted
+from slidewheel.engine.columns import Array, Column, columns_of, read_only
+from slidewheel.errors import InvalidArgument, Overflow, Unsupported
+from slidewheel.wheel import loops
+
+KINDS = {"i": "integers", "f": "floats", "O": "Python objects", "hash": "any values"}
+
+
+class Compiled:
+    """The loops of a wheel over fixed-width states."""
+
+    def __init__(self, monoid: Any, inputs: tuple[str, ...]) -> None:
+        from slidewheel.compiler import kernels
+
+        self.kernel = kernels.kernel(loops, monoid)
+        self.types = tuple(read_only(np.ones(1, dtype=dtype)) for dtype in inputs)
+        self.dtype = monoid.state
+        self.result, self.shape = self._result(monoid.result)
+
+    def _result(self, result: str) -> tuple[Any, tuple[int, ...]]:
+        if result == "like0":
+            return self.types[0].dtype, ()
+        return (np.dtype(result), ()) if result else self.kernel.answer_like(self.types, 0)
+
+    def ingest(self, columns: tuple[Array, ...], *rest: Any) -> None:
+        self.kernel.run("ingest", columns, *rest)
+
+    def ingest_trial(self, columns: tuple[Array, ...], *rest: Any) -> None:
+        self.kernel.run("lift_all", columns, *rest)
+
+    def run(self, driver: str, *arguments: Any) -> Any:
+        return self.kernel.call(driver, self.types, *arguments)
+
+    def function(self, driver: str) -> Callable[..., Any]:
+        """A driver that has run before, to be called with the same types and without a look at them."""
+        made = list(getattr(self.kernel.module, driver).overloads.values())
+        return made[0].entry_point if len(made) == 1 else getattr(self.kernel.module, driver)  # type: ignore[no-any-return]
+
+
+class Interpreted:
+    """The same over Python objects."""
+
+    dtype, result, shape = np.dtype(object), np.dtype(object), ()
+
+    def __init__(self, monoid: Any) -> None:
+        self.names = interpreted(loops.FILES, monoid)
+
+    def ingest(self, columns: tuple[Array, ...], *rest: Any) -> None:
+        self.run("ingest", columns, *rest)
+
+    def ingest_trial(self, columns: tuple[Array, ...], *rest: Any) -> None:
+        self.run("lift_all", columns, *rest)
+
+    def run(self, driver: str, *arguments: Any) -> Any:
+        try:
+            return self.names[driver](*arguments)
+        except OverflowError as error:
+            raise Overflow(str(error)) from None
+
+    def function(self, driver: str) -> Callable[..., Any]:
+        return self.names[driver]  # type: ignore[no-any-return]
+
+
+class Values:
+    """An aggregate over values of one type."""
+
+    def __init__(self, aggregate: Aggregate, kinds: tuple[str, ...], invertible: bool) -> None:
+        self.aggregate, self.kinds = aggregate, kinds
+        self.coded = aggregate.positional and kinds[-1] == "code"
+        """Whether the second column is kept as codes, which `arguments` lists."""
+        self.codes: dict[Any, int] = {}
+        self.arguments: list[Any] = []
+        own = tuple("i" if kind == "code" else kind for kind in kinds)
+        self.monoid = aggregate.monoid(*own, invertible=invertible)
+        compiled = self.monoid.state is not None and "O" not in own
+        inputs = tuple("f8" if kind == "f" else "i8" for kind in own)
+        self.work: Any = Compiled(self.monoid, inputs) if compiled else Interpreted(self.monoid)
+
+    def columns(self, values: Any, mask: Any, times: Array) -> tuple[tuple[Array, ...], Array | None]:
+        """The columns that go into the loops, and which of their rows are not null."""
+        given = self._given(values, mask, times)
+        needed = given[:1] if self.aggregate.positional else given
+        valid = _all_valid(needed) if self.aggregate.skips_nulls else None
+        if self.aggregate.name == "count" and self.aggregate.built_in:
+            return (read_only(times),), valid
+        if self.aggregate.prepare is not None:
+            return (read_only(self.aggregate.prepare(given[0].as_given())),), valid
+        found = []
+        for column, kind in zip(given, self.kinds, strict=True):
+            if kind == "code":
+                codes = self._encoded(column)
+                found.append(read_only(codes if "O" not in self.kinds else codes.astype(object)))
+            elif kind == "O":
+                found.append(_objects(column.values()))
+            elif "O" in self.kinds:
+                found.append(_objects(self._numbers(column, kind).tolist()))
+            else:
+                found.append(self._numbers(column, kind))
+        return tuple(found), valid
+
+    def _given(self, values: Any, mask: Any, times: Array) -> list[Column]:
+        given = list(columns_of(values, self.aggregate, mask))
+        if len(given[0]) != len(times):
+            raise InvalidArgument(f"there are {len(times)} times but {len(given[0])} values")
+        if self.aggregate.positional and len(given) == 1:
+            given.append(Column(read_only(times), None, np.dtype("i8")))
+        return given
+
+    def _numbers(self, column: Column, kind: str) -> Array:
+        if column.kind == kind or (kind == "f" and column.kind == "i"):
+            return read_only(column.data.astype(np.float64, copy=False)) if kind == "f" else column.data
+        if column.valid is not None and not column.valid.any():
+            return read_only(np.zeros(len(column), dtype=f"{kind}8"))
+        wanted = "dtype=object" if column.kind == "O" else 'dtype="f8"'
+        raise Unsupported(
+            f"this wheel holds {KINDS[kind]}, as its first values or dtype= said, and these are "
+            f"{KINDS.get(column.kind, column.kind)}: make the wheel with {wanted}"
+        )
+
+    def _encoded(self, column: Column) -> Array:
+        """Codes for arguments of any type."""
+        found = np.empty(len(column), dtype=np.int64)
+        for row, value in enumerate(column.values()):
+            if value not in self.codes:
+                self.codes[value] = len(self.arguments)
+                self.arguments.append(value)
+            found[row] = self.codes[value]
+        return found
+
+    def room(self, count: int) -> Array:
+        """Where so many answers go."""
+        return np.empty((count, *self.work.shape), dtype=self.work.result)
+
+    def value(self, out: Array) -> Any:
+        """The first answer as a Python value."""
+        if self.aggregate.finish is not None and out.dtype != object:
+            return self.aggregate.finish(out)[0]
+        if self.coded:
+            return self.arguments[int(out[0])]
+        return out[0] if out.ndim > 1 or out.dtype == object else out.item()
+
+    def listed(self, out: Array, ok: Array) -> list[Any]:
+        """All answers as Python values, None where there is none."""
+        if self.aggregate.finish is not None and out.dtype != object:
+            out = self.aggregate.finish(out)
+        values = out.tolist() if out.ndim == 1 else list(out)
+        if self.coded:
+            values = [self.arguments[v] if there else None for v, there in zip(values, ok.tolist(), strict=True)]
+        return values if ok.all() else [v if there else None for v, there in zip(values, ok.tolist(), strict=True)]
+
+    def array(self, out: Array, ok: Array) -> Array:
+        """All answers as a numpy array: null is NaN, None, or masked."""
+        if (self.aggregate.finish is not None and out.dtype != object) or self.coded or out.dtype == object:
+            found = np.empty(len(out), dtype=object)
+            found[:] = self.listed(out, ok)
+            return found
+        if ok.all():
+            return out
+        if out.dtype.kind == "f" and out.ndim == 1:
+            out[~ok] = np.nan
+            return out
+        hidden = (~ok).reshape(-1, *[1] * (out.ndim - 1))
+        return np.ma.MaskedArray(out, mask=np.broadcast_to(hidden, out.shape))
+
+    def empty(self) -> Any:
+        """The answer of no rows."""
+        return self.monoid.lower(self.monoid.identity) if self.monoid.least == 0 else None
+
+
+def values_for(aggregate: Aggregate, dtype: Any, sample: Any, invertible: bool) -> Values:
+    """The form of an aggregate for a type, or for the type of some values."""
+    if aggregate.prepare is not None and dtype is not object:
+        return Values(aggregate, ("hash",), invertible)
+    if dtype is not None:
+        try:
+            kind = "O" if dtype is object else np.dtype(dtype).kind
+        except TypeError:
+            kind = "?"
+        if kind not in "ifO":
+            raise InvalidArgument(f'dtype is "i8", "f8" or object, not {dtype!r}')
+        kinds = [kind] * (1 if aggregate.positional else aggregate.arity)
+        if aggregate.positional:
+            kinds.append("code")
+        return Values(aggregate, tuple(kinds), invertible)
+    columns = list(columns_of(sample, aggregate, None))
+    kinds = [_kind(column) for column in columns]
+    if aggregate.positional:
+        kinds = [kinds[0], "i" if len(columns) == 1 else "code"]
+    if aggregate.name == "count" and aggregate.built_in:
+        kinds = ["i"]
+    return Values(aggregate, tuple(kinds), invertible)
+
+
+def _kind(column: Column) -> str:
+    return "O" if column.dtype.kind in "mMb" else column.kind
+
+
+def _all_valid(columns: list[Column]) -> Array | None:
+    masks = [column.valid for column in columns if column.valid is not None]
+    return None if not masks else read_only(np.logical_and.reduce(masks))
+
+
+def _objects(values: list[Any]) -> Array:
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found

@@ -1,0 +1,257 @@
+"""The writer: a ring of slots that are written in place, and time that advances (paper, algorithms 1 and 2)."""
+
+import numpy as np
+
+from slidewheel.wheel.names import (
+    AT,
+    BASE,
+    DENSE,
+    FREE,
+    GREATEST,
+    HEAD,
+    HOLES,
+    LATE,
+    MARKS,
+    NEXT,
+    NONE,
+    OPEN,
+    PACKED,
+    PREFIX,
+    ROWS,
+    SEEN,
+    SHORTEST_GAP,
+    SLOTS,
+    START,
+    USED,
+    WAITING,
+    WATERMARK,
+    absorb,
+    combine,
+    gather,
+    identity,
+    item,
+    load,
+    store,
+)
+from slidewheel.wheel.overflow import _earliest, _link, _schedule
+from slidewheel.wheel.slots import _close, _mark_all, _reach, _sum_up
+
+
+def _gather_combined(states, at, columns, first, stop):
+    """Rows first .. stop - 1, all of one slot, into its state: many of them in four chains that do not wait for
+    each other."""
+    total = combine(load(states, at), item(columns, None, first))
+    each = (stop - first) >> 2
+    if each < 4:
+        for i in range(first + 1, stop):
+            total = combine(total, item(columns, None, i))
+        store(states, at, total)
+        return
+    second, third, fourth = first + each, first + 2 * each, first + 3 * each
+    b, c, d = item(columns, None, second), item(columns, None, third), item(columns, None, fourth)
+    for k in range(1, each):
+        total = combine(total, item(columns, None, first + k))
+        b = combine(b, item(columns, None, second + k))
+        c = combine(c, item(columns, None, third + k))
+        d = combine(d, item(columns, None, fourth + k))
+    for i in range(fourth + each, stop):
+        d = combine(d, item(columns, None, i))
+    store(states, at, combine(combine(total, b), combine(c, d)))
+
+
+def _gather_absorbed(states, at, columns, first, stop):
+    """The same for states that are changed in place."""
+    for i in range(first, stop):
+        absorb(load(states, at), columns[0][np.uint64(i)])
+
+
+def _ticks(time, tick, rate):
+    """time // tick for time >= 0, by a product: a division takes longer than all the rest."""
+    if time >= 1 << 52:
+        return time // tick
+    ticks = np.int64(time * rate)
+    rest = time - ticks * tick
+    return ticks - 1 if rest < 0 else ticks + 1 if rest >= tick else ticks
+
+
+def _flush(view, width, feed, ticks):
+    """The ring's next slots to level 0, for as many ticks: in stretches without a long gap that end with a rotation.
+
+    There is one loop over the ticks for each key, so that the level's total stays in a register.
+    """
+    table, bits, _, _, book, _, totals, held, _, _ = view
+    clock, ring, filled, used = feed[0], feed[1], feed[2], feed[3]
+    size, head, tick = len(used), clock[HEAD], clock[WATERMARK]
+    end = tick + ticks
+    while tick < end and clock[USED] > 0:
+        if not used[np.uint64(head)]:
+            tick += 1
+            head = head + 1 if head + 1 < size else 0
+            continue
+        _close(view, width, tick)
+        row = _reach(view, width, 0, tick)
+        rotation = tick // book[0, SLOTS]
+        stop = min(end, (rotation + 1) * book[0, SLOTS])
+        count, empty, length, taken = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+        while tick + length < stop and empty < SHORTEST_GAP and head + length < size:
+            here = np.int64(used[np.uint64(head + length)])
+            used[np.uint64(head + length)] = 0
+            taken += here
+            empty = 0 if here else empty + 1
+            length += 1
+            count = length if here else count
+        clock[USED] -= taken
+        begins = book[0, OPEN] == NONE
+        place, mark = (book[0, BASE] + row - book[0, PACKED]) * width, book[0, MARKS] + row * width
+        for key in range(width):
+            total = identity()
+            holds = np.uint8(0)
+            if not begins:
+                total = combine(total, load(totals, key))
+                holds = held[np.uint64(key)]
+            for k in range(count):
+                at, to = (head + k) * width + key, k * width + key
+                total = combine(total, load(ring, at))
+                store(table, place + to, load(ring, at))
+                store(ring, at, identity())
+                holds |= filled[np.uint64(at)]
+            store(totals, key, total)
+            held[np.uint64(key)] = holds
+        _mark_all(bits, mark, filled, head * width, count * width)
+        book[0, OPEN] = rotation
+        book[0, HOLES] += count - taken
+        book[0, ROWS], book[0, NEXT] = row + count, tick + count
+        if book[0, PREFIX] != NONE:
+            for k in range(count):
+                _sum_up(view, width, 0, row + k)
+        tick += length
+        head = head + length if head + length < size else 0
+    clock[HEAD] = (clock[HEAD] + ticks) % size
+    clock[WATERMARK] = end
+
+
+def _write(feed, width, slot, key, source, at):
+    """Combine a state into a slot of the ring."""
+    clock, ring, filled, used = feed[0], feed[1], feed[2], feed[3]
+    slot = slot if slot < len(used) else slot - len(used)
+    to = slot * width + key
+    store(ring, to, combine(load(ring, to), load(source, at)))
+    filled[np.uint64(to)] = 1
+    clock[USED] += 1 - used[np.uint64(slot)]
+    used[np.uint64(slot)] = 1
+
+
+def _release(width, feed, before, now):
+    """What the overflow wheel held for ticks up to `now`, counted from the start, goes into the ring.
+
+    `before` is where its time stood.
+    """
+    clock, _, _, _, heads, _, follows, when, whose, waiting, _ = feed
+    while clock[WAITING] > 0:
+        tick, place = _earliest(heads, before)
+        if tick > now:
+            break
+        before = tick
+        entry = heads[np.uint64(place)]
+        heads[np.uint64(place)] = -1
+        while entry >= 0:
+            at, after = np.uint64(entry), follows[np.uint64(entry)]
+            if when[at] > now:
+                _link(feed, before, entry)
+            else:
+                slot = clock[HEAD] + when[at] + clock[START] - clock[WATERMARK]
+                _write(feed, width, slot, whose[at], waiting, entry)
+                follows[at] = clock[FREE]
+                clock[FREE] = entry
+                clock[WAITING] -= 1
+            entry = after
+
+
+def _advance(view, width, feed, watermark):
+    """Algorithm 2: finish all slots before this watermark. Time in which nothing lies is passed in one step."""
+    clock, used, heads = feed[0], feed[3], feed[4]
+    size, start = len(used), clock[START]
+    while clock[WATERMARK] < watermark:
+        now = clock[WATERMARK]
+        before = now - start + size - 1  # the last tick of the ring; all that waits lies behind it
+        if clock[USED] > 0:
+            _flush(view, width, feed, min(watermark - now, size))
+        elif clock[WAITING] > 0:
+            tick, _ = _earliest(heads, before)
+            clock[WATERMARK] = min(watermark, max(tick + start - size + 1, now + 1))
+        else:
+            clock[WATERMARK] = watermark
+        if clock[WAITING] > 0:
+            _release(width, feed, before, clock[WATERMARK] - start + size - 1)
+    _close(view, width, watermark)
+
+
+def ingest(columns, valid, times, codes, first, last, every, delay, tick, rate, view, width, feed):
+    """Rows in the order in which they came. After each `every` of them, if that is not 0, the watermark goes to the
+    greatest time minus `delay`. Rows before the watermark are late: they are counted and left out."""
+    clock, ring, filled, used, _, _, _, _, _, _, spare = feed
+    size = len(used)
+    i = first
+    while i < last:
+        stop = min(last, i + every - clock[SEEN]) if every > 0 else last
+        if every > 0:
+            clock[SEEN] += stop - i
+        start, head, greatest = clock[WATERMARK] * tick, clock[HEAD], clock[GREATEST]
+        dense, rows, runs, fresh = clock[DENSE] > 0, stop - i, np.int64(0), np.int64(0)
+        while i < stop:
+            time = times[np.uint64(i)]
+            greatest = max(greatest, time)
+            if time < start:
+                clock[LATE] += 1
+                i += 1
+                continue
+            if valid is not None and not valid[np.uint64(i)]:
+                i += 1
+                continue
+            ahead = _ticks(time - start, tick, rate)
+            key = np.int64(0) if codes is None else codes[np.uint64(i)]
+            run = i + 1
+            if dense:  # rows of one slot one after the other: its state stays in a register
+                low = start + ahead * tick
+                while run < stop and np.uint64(times[np.uint64(run)] - low) < np.uint64(tick):
+                    if codes is not None and codes[np.uint64(run)] != key:
+                        break
+                    if valid is not None and not valid[np.uint64(run)]:
+                        break
+                    greatest = max(greatest, times[np.uint64(run)])
+                    run += 1
+            runs += 1
+            clock[AT] = i
+            if ahead < size:
+                slot = head + ahead if head + ahead < size else head + ahead - size
+                at = slot * width + key
+                gather(ring, at, columns, i, run)
+                filled[np.uint64(at)] = 1
+                fresh += 1 - np.int64(used[np.uint64(slot)])
+                used[np.uint64(slot)] = 1
+            else:
+                store(spare, 0, identity())
+                gather(spare, 0, columns, i, run)
+                _schedule(feed, clock[WATERMARK] - clock[START] + ahead, key, spare, 0)
+            i = run
+        clock[DENSE] = 4 * runs < rows or (not dense and 4 * fresh < rows)
+        clock[USED] += fresh
+        if every > 0:
+            clock[GREATEST] = greatest
+        if every > 0 and clock[SEEN] == every:
+            clock[SEEN] = 0
+            watermark = (greatest - delay) // tick
+            if watermark > clock[WATERMARK]:
+                _advance(view, width, feed, watermark)
+
+
+def lift_all(columns, valid, rows, spare):
+    """Lift all rows, and keep nothing: a user's lift may fail."""
+    for i in range(rows):
+        if valid is None or valid[np.uint64(i)]:
+            store(spare, 0, item(columns, None, i))
+
+
+def advance(view, width, feed, watermark):
+    """Finish all time before this watermark."""
+    _advance(view, width, feed, watermark)
