@@ -36,6 +36,7 @@ from slidewheel.windows.specs import delta, punctuated, rows, session, sliding, 
 if TYPE_CHECKING:
     from slidewheel.engine.query import Query, query
     from slidewheel.engine.stream import Late, Stream
+    from slidewheel.wheel.keyed import KeyedWheel
     from slidewheel.wheel.levels import Level
     from slidewheel.wheel.plans import RangePlan
     from slidewheel.wheel.wheel import Wheel
@@ -50,6 +51,7 @@ __all__ = [
     "InvalidArgument",
     "InvalidSnapshot",
     "InvalidTime",
+    "KeyedWheel",
     "Late",
     "LawViolation",
     "Level",
@@ -105,6 +107,7 @@ __all__ = [
 
 
 _LATER = {
+    "KeyedWheel": "wheel.keyed",
     "Late": "engine.stream",
     "Level": "wheel.levels",
     "Query": "engine.query",
@@ -117,7 +120,7 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    """Queries and wheels are imported when first used: they need pyarrow and Numba, which take longer than all the rest."""
+    """Queries and wheels are imported when first used: pyarrow and Numba take longer than all the rest."""
     if name not in _LATER:
         raise AttributeError(f"module 'slidewheel' has no attribute {name!r}")
     from importlib import import_module

@@ -54,9 +54,19 @@ def test_most_cases_are_tried():
     assert sum(len(cases(chosen, first)) for chosen in SETS for first in (0, CHUNK)) > CHUNK
 
 
-@pytest.mark.parametrize("first", [0, CHUNK])
 @pytest.mark.parametrize(("final", "chosen"), PAIRS)
-def test_answers_are_the_oracles(final, chosen, first):
+def test_answers_are_the_oracles(final, chosen):
+    judge(final, chosen, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(CHUNK, 10 * CHUNK, CHUNK))
+@pytest.mark.parametrize(("final", "chosen"), PAIRS)
+def test_answers_are_the_oracles_at_length(final, chosen, first):
+    judge(final, chosen, first)
+
+
+def judge(final: str, chosen: str, first: int) -> None:
     for seed, case in cases(chosen, first):
         query = asked(build(case)[0], final)
         where = f"{final}, {chosen}, seed {seed}: "

@@ -24,9 +24,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "periodic": ("sliding", "tumbling"),
     **{kind: (kind,) for kind in KINDS},
 }
-CHUNK = 50
-CASES = 200
-MANY = 10 * CASES
+CHUNK = 40
+CASES = 80
+MANY = 2000
 
 
 def judge(case: Case, restore: bool = False) -> None:
@@ -105,7 +105,7 @@ def test_tables_longer_than_a_step_of_run(monkeypatch):
     """A long table goes in piece by piece, and no window closes in between."""
     monkeypatch.setattr(streams, "AT_ONCE", 7)
     for group in GROUPS:
-        for seed in range(20):
+        for seed in range(10):
             judge_run(random_case(seed, kinds=GROUPS[group]))
 
 
@@ -128,10 +128,20 @@ LARGE: dict[str, list[tuple[Any, str, int]]] = {
 @pytest.mark.parametrize("what", LARGE)
 def test_what_is_done_for_large_data_only(what, monkeypatch):
     """Paths that small tables do not take by themselves."""
+    as_if_large(what, monkeypatch, range(1000, 1005))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", LARGE)
+def test_what_is_done_for_large_data_only_at_length(what, monkeypatch):
+    as_if_large(what, monkeypatch, range(1005, 1100))
+
+
+def as_if_large(what: str, monkeypatch: pytest.MonkeyPatch, numbers: range) -> None:
     for place, name, value in LARGE[what]:
         monkeypatch.setattr(place, name, value)
     for group in ("all", "periodic", "trailing", "session"):
-        for seed in range(1000, 1012):
+        for seed in numbers:
             case = random_case(seed, kinds=GROUPS[group])
             try:
                 judge_run(case)

@@ -9,16 +9,17 @@ import slidewheel as sw
 from tests.engine.cases import KINDS, random_case
 from tests.engine.harness import build
 from tests.engine.oracle import Case
-from tests.engine.test_query import CASES, CHUNK, GROUPS, judge
+from tests.engine.test_query import CASES, GROUPS, judge
 
-FEW = 50
+CHUNK = 16
+MANY = 1000
 
 
 def chunks(first: int, count: int) -> list[tuple[str, int]]:
     return [(group, seed) for group in GROUPS for seed in range(first, first + count, CHUNK)]
 
 
-@pytest.mark.parametrize(("group", "first"), chunks(0, FEW))
+@pytest.mark.parametrize(("group", "first"), chunks(0, CHUNK))
 def test_restored_before_every_step(group, first):
     for seed in range(first, first + CHUNK):
         try:
@@ -28,7 +29,7 @@ def test_restored_before_every_step(group, first):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("group", "first"), chunks(CASES, 20 * FEW))
+@pytest.mark.parametrize(("group", "first"), chunks(CASES, MANY))
 def test_restored_before_every_step_at_length(group, first):
     test_restored_before_every_step(group, first)
 
@@ -58,5 +59,12 @@ def twins(case: Case) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_copies_go_on_alike(kind):
-    for seed in range(1000, 1012):
+    for seed in range(1000, 1005):
+        twins(random_case(seed, kinds=[kind]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_copies_go_on_alike(kind):
+    for seed in range(1005, 1100):
         twins(random_case(seed, kinds=[kind]))

@@ -65,9 +65,9 @@ def snapshot_parts(stream: "Stream", known: Collection[str] = ()) -> dict[str, b
         facts["coded"] = list(engine.binding.coded)
         assert stream._schema is not None
         writer.add("schema", squeezed(stream._schema.serialize().to_pybytes()))
-        _write_keys(writer, "keys", engine.keys)
+        write_keys(writer, "keys", engine.keys)
         for number, codes in enumerate(engine.binding.coded.values()):
-            _write_codes(writer, f"coded/{number}", codes)
+            write_codes(writer, f"coded/{number}", codes)
         for name in ("pending", "recent"):
             batch = getattr(engine, name, None)
             if batch is not None:
@@ -103,9 +103,9 @@ def restore_parts(stream: "Stream", parts: Mapping[str, bytes], trusted: bool = 
         engine.binding.held[tuple(names_)] = engine.binding.components
         for track in engine.tracks:
             track.arena.add_component(engine.binding.component(engine.binding.components - 1))
-    _read_keys(read, "keys", engine.keys)
+    read_keys(read, "keys", engine.keys)
     for number, name in enumerate(facts["coded"]):
-        _read_codes(read, f"coded/{number}", engine.binding.codes(name))
+        read_codes(read, f"coded/{number}", engine.binding.codes(name))
     engine.see_keys()
     for name in ("pending", "recent"):
         table = _table(read(f"batch/{name}"))
@@ -133,7 +133,7 @@ def _read_integers(read: Any, name: str, integers: Integers) -> None:
         first += CHUNK_OF_KEYS
 
 
-def _write_codes(writer: Writer, name: str, codes: Numbers | Values) -> None:
+def write_codes(writer: Writer, name: str, codes: Numbers | Values) -> None:
     if isinstance(codes, Numbers):
         _write_integers(writer, f"{name}/bits", codes._bits)
         if codes._with_null is not None:
@@ -144,7 +144,7 @@ def _write_codes(writer: Writer, name: str, codes: Numbers | Values) -> None:
         writer.add(f"{name}/{first}", _ipc(pa.table({"v": values.slice(first, CHUNK_OF_KEYS)})))
 
 
-def _read_codes(read: Any, name: str, codes: Numbers | Values) -> None:
+def read_codes(read: Any, name: str, codes: Numbers | Values) -> None:
     if isinstance(codes, Numbers):
         _read_integers(read, f"{name}/bits", codes._bits)
         if read(f"{name}/null/0") is not None:
@@ -157,16 +157,16 @@ def _read_codes(read: Any, name: str, codes: Numbers | Values) -> None:
         first += CHUNK_OF_KEYS
 
 
-def _write_keys(writer: Writer, name: str, keys: Keys) -> None:
+def write_keys(writer: Writer, name: str, keys: Keys) -> None:
     for k, codes in enumerate(keys.columns):
-        _write_codes(writer, f"{name}/{k}", codes)
+        write_codes(writer, f"{name}/{k}", codes)
     for k, pairs in enumerate(keys._pairs):
         _write_integers(writer, f"{name}/pairs{k}", pairs)
 
 
-def _read_keys(read: Any, name: str, keys: Keys) -> None:
+def read_keys(read: Any, name: str, keys: Keys) -> None:
     for k, codes in enumerate(keys.columns):
-        _read_codes(read, f"{name}/{k}", codes)
+        read_codes(read, f"{name}/{k}", codes)
     for k, pairs in enumerate(keys._pairs):
         _read_integers(read, f"{name}/pairs{k}", pairs)
 

@@ -240,16 +240,21 @@ class Core:
         """Room for what so many ticks may finish: rows that are here or wait, and up to 63 empty slots before each."""
         most = rows + int(self.clock[n.USED]) + int(self.clock[n.WAITING])
         needed, gaps = [], []
-        for length in self.lengths:
-            span = ticks // length + 2
-            needed.append(min(span + n.SHORTEST_GAP, n.SHORTEST_GAP * (most + 1)))
-            gaps.append(min(most, span // n.SHORTEST_GAP + 1) + 1)
+        for length, line in zip(self.lengths, self.book, strict=True):
+            done = self.watermark // length
+            span = (self.watermark + ticks) // length - done
+            behind = min(max(done - int(line[n.NEXT]), 0), n.SHORTEST_GAP)
+            needed.append(min(span + behind, n.SHORTEST_GAP * (most + 1)))
+            gaps.append(min(most, (span + behind) // n.SHORTEST_GAP + 1) + 1)
         inside = self.book[:, n.ROWS] - self.book[:, n.PACKED]
         short = any(have + more > room for have, more, room in zip(inside, needed, self.room, strict=True))
         if short or any(
             have + more > room for have, more, room in zip(self.book[:, n.GAPS], gaps, self.gap_room, strict=True)
         ):
-            sizes = [int(have) + more + int(have) // SLACK for have, more in zip(inside, needed, strict=True)]
+            least = n.SHORTEST_GAP // self.width
+            sizes = [
+                int(have) + more + max(int(have) // SLACK, least) for have, more in zip(inside, needed, strict=True)
+            ]
             room = [int(have) + more + int(have) // 2 for have, more in zip(self.book[:, n.GAPS], gaps, strict=True)]
             self._move(sizes, room, [0] * len(self.levels))
 
@@ -287,6 +292,24 @@ class Core:
             base, marks, gap = base + regions[level], marks + words[level], gap + gap_sizes[level]
         self.room, self.gap_room, self.width = sizes, gap_sizes, width
         self._place_blocks()
+
+    def widen(self, width: int) -> None:
+        """Make room for more keys."""
+        if width <= self.width:
+            return
+        was = self.width
+        for name, rows in (("ring", len(self.used)), ("totals", len(self.levels))):
+            older = getattr(self, name)
+            longer = np.empty(rows * width, dtype=self.dtype)
+            longer[:] = self._identity()
+            shape = rows, width, *longer.shape[1:]
+            longer.reshape(shape)[:, :was] = older.reshape(rows, was, *longer.shape[1:])
+            setattr(self, name, longer)
+        for name, rows in (("filled", len(self.used)), ("held", len(self.levels))):
+            flags = np.zeros((rows, width), dtype=np.uint8)
+            flags[:, :was] = getattr(self, name).reshape(rows, was)
+            setattr(self, name, flags.reshape(-1))
+        self._move(self._tight([0] * len(self.levels)), self.gap_room, [0] * len(self.levels), width)
 
     def _carry(self, older: tuple[Array, ...], level: int, dropped: int, width: int) -> None:
         """Take a level over from an older table."""
@@ -376,7 +399,8 @@ class Core:
         return sizes
 
     def row_of(self, line: Array, slot: int) -> int:
-        return int(slots._row(self.gaps, line.reshape(1, -1), 0, slot))
+        find: Any = slots._row
+        return int(find(self.gaps, line.reshape(1, -1), 0, slot))
 
     def _pack(self) -> None:
         """Compress rows of the levels that are to be compressed, once there are enough of them."""

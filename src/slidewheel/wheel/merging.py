@@ -19,8 +19,8 @@ def require_fit(mine: Any, other: Any) -> None:
     for aggregate in mine.aggregates:
         if not aggregate.commutative:
             raise Unsupported(
-                f"{aggregate.name} depends on the order of rows, and merging can't know it: merge wheels of commutative "
-                f"aggregates, or feed one wheel with both streams"
+                f"{aggregate.name} depends on the order of rows, and merging can't know it: merge wheels of "
+                f"commutative aggregates, or feed one wheel with both streams"
             )
     same = [(level.name, level.slots, level.length) for level in mine.levels]
     if same != [(level.name, level.slots, level.length) for level in other.levels]:

@@ -53,9 +53,9 @@ def _split(gaps, book, rates, start, end, first, now, parts, at, sizes):
 
     A range from the wheel's first tick may take its first slots whole; one that ends at the watermark, the totals of
     the rotations under way. Slots that are not kept are left to finer levels. Returns the number of parts written from
-    `at` on, and of states in them; -1 if there is no way. Behind its first three places, `sizes` has two for each level.
+    `at` on, and of states in them; -1 if there is no way. Behind its first three, `sizes` has two places for each level.
     """
-    levels, top, middle = len(book), 0, -1
+    levels, middle = len(book), -1
     for level in range(levels):  # up .. down are the whole slots of each level
         length, rate = book[level, LENGTH], rates[level]
         up, down = _whole(start, length, rate), _whole(end, length, rate)

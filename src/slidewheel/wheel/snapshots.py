@@ -53,6 +53,10 @@ class Reader:
             raise InvalidSnapshot(f"the part {name} is missing: the snapshot is damaged")
         return container.checked(self.parts, self.names[name])
 
+    def get(self, name: str) -> bytes | None:
+        """The same, or None where there is no such part."""
+        return self[name] if name in self.names else None
+
     def check(self, aggregates: tuple[Aggregate, ...]) -> None:
         if self.facts["aggregates"] != fingerprint(aggregates):
             names = ", ".join(aggregate.output for aggregate in aggregates)
@@ -65,13 +69,14 @@ def write_rows(writer: Writer, name: str, slots: Array, states: Array, filled: A
     writer.add(f"{name}/filled", container.squeezed(np.packbits(filled, bitorder="little").tobytes()))
 
 
-def read_rows(reader: Reader, name: str, core: Core) -> tuple[Array, Array, Array]:
+def read_rows(reader: Reader, name: str, core: Core, width: int = 0) -> tuple[Array, Array, Array]:
+    width = width or core.width
     (gaps,) = read_columns(reader[f"{name}/slots"], 1)
     slots = np.cumsum(gaps)
     states = read_states(reader[f"{name}/states"], core.dtype, reader.trusted)
     raw = np.frombuffer(container.unsqueezed(reader[f"{name}/filled"]), dtype=np.uint8)
-    filled = np.unpackbits(raw, bitorder="little", count=len(slots) * core.width)
-    if len(states) != len(slots) * core.width:
+    filled = np.unpackbits(raw, bitorder="little", count=len(slots) * width)
+    if len(states) != len(slots) * width:
         raise InvalidSnapshot(f"the part {name} does not fit the others: the snapshot is damaged")
     return slots, states, filled
 

@@ -119,7 +119,7 @@ class Wheel:
     def _new_core(self, values: Values, first: int) -> Core:
         for level in self.levels:
             dtype = values.work.dtype
-            if level.layout == "compressed" and self._typed and (dtype == object or dtype.itemsize % 8 or dtype.shape):
+            if level.layout == "compressed" and self._typed and (dtype.hasobject or dtype.itemsize % 8 or dtype.shape):
                 raise Unsupported(
                     f"{level.name} can't be compressed: the states of {self.aggregate.name} are not whole words; "
                     f"leave compress out"
@@ -392,32 +392,7 @@ class Wheel:
         return ready
 
     def _refusal(self, known: tuple[Any, ...], start: int, end: int, plan: str, code: int) -> Exception:
-        """Why a range has no answer."""
-        text = f"[{format_instant(start)}, {format_instant(end)})"
-        first, now = known[0] * self.tick, known[1] * self.tick
-        if end < start:
-            return InvalidArgument(f"the range {text} ends before it starts")
-        if start % self.tick or end % self.tick:
-            return InvalidArgument(
-                f"the range {text} is not made of whole ticks of {format_duration(self.tick)}: round both ends"
-            )
-        if start < first:
-            return InvalidArgument(f"the range {text} starts before the wheel, which begins at {format_instant(first)}")
-        if end > now:
-            return InvalidArgument(
-                f"the range {text} ends after the watermark, {format_instant(now)}: advance_to it first, or ask for less"
-            )
-        if code == n.NOT_KEPT:
-            return InvalidArgument(f"the range {text} is older than what is kept: {self._reach()}")
-        return Unsupported(f"the plan {plan!r} does not fit the range {text}: {_reason(plan)}; use plan='auto'")
-
-    def _reach(self) -> str:
-        """How far back each level can answer."""
-        kept = []
-        for level, line in zip(self.levels, self._seen[0][4], strict=True):
-            since = max(int(line[n.KEPT]) * level.length, self.start)
-            kept.append(f"{level.name} ({format_duration(level.length)}) since {format_instant(since)}")
-        return "there are " + ", ".join(kept)
+        return refusal(self, self._seen[0], known[1], start, end, plan, code)
 
     def query_many(self, starts: Any, ends: Any, plan: str = "auto") -> Array:
         """Many ranges at once, as an array: null is NaN, None, or masked.
@@ -603,7 +578,7 @@ class Wheel:
         if not self._typed:
             self._retype(Values(self.aggregate, other._core.values.kinds, self._prefix))
         mine, theirs = self._core, other._core
-        if mine.values.kinds != theirs.values.kinds or mine.values.monoid is not theirs.values.monoid:
+        if mine.values.kinds != theirs.values.kinds or _form(mine) != _form(theirs):
             raise InvalidArgument(
                 "these wheels hold values of different types: make both with the same dtype= and prefix="
             )
@@ -613,10 +588,10 @@ class Wheel:
         windows = Windows(self.tick)
         windows.specs, windows.starts = dict(self._windows.specs), dict(self._windows.starts)
         needed = windows.oldest(before)
-        if needed is not None and needed < made.book[0, n.KEPT] * 1 and made.book[0, n.KEPT] > made.first:
+        if needed is not None and needed < made.book[0, n.KEPT] and made.book[0, n.KEPT] > made.first:
             raise InvalidArgument(
-                f"the windows need ticks since {format_instant(needed * self.tick)}, and one of the wheels has dropped them: "
-                f"keep more, or merge more often"
+                f"the windows need ticks since {format_instant(needed * self.tick)}, and one of the wheels has dropped "
+                f"them: keep more, or merge more often"
             )
         windows.build(made, min(before, made.watermark))
         windows.refuse_too_many(made.watermark)
@@ -767,6 +742,33 @@ class Wheel:
         with uninterrupted():
             core.put_finished(slots[new:], states[new:], filled[new:], until)
             return self._listed(self._close())
+
+
+def refusal(wheel: Any, view: Any, watermark: int, start: int, end: int, plan: str, code: int) -> Exception:
+    """Why a range has no answer; the watermark is in ticks."""
+    text, tick = f"[{format_instant(start)}, {format_instant(end)})", wheel.tick
+    now = format_instant(watermark * tick)
+    if end < start:
+        return InvalidArgument(f"the range {text} ends before it starts")
+    if start % tick or end % tick:
+        return InvalidArgument(f"the range {text} is not one of whole ticks of {format_duration(tick)}: round its ends")
+    if start < wheel.start:
+        return InvalidArgument(f"the range {text} starts before the wheel began, at {format_instant(wheel.start)}")
+    if end > watermark * tick:
+        return InvalidArgument(f"the range {text} ends after the watermark, {now}: advance first, or ask for less")
+    if code == n.NOT_KEPT:
+        kept = []
+        for level, line in zip(wheel.levels, view[4], strict=True):
+            since = format_instant(max(int(line[n.KEPT]) * level.length, wheel.start))
+            kept.append(f"{level.name} ({format_duration(level.length)}) since {since}")
+        return InvalidArgument(f"the range {text} is older than what is kept: there are {', '.join(kept)}")
+    return Unsupported(f"the plan {plan!r} does not fit the range {text}: {_reason(plan)}; use plan='auto'")
+
+
+def _form(core: Core) -> tuple[Any, ...]:
+    """What states of two wheels must have in common."""
+    monoid = core.values.monoid
+    return monoid.state, monoid.combine, monoid.lift
 
 
 def _arrow(values: Values, out: Array, ok: Array) -> pa.Array:

@@ -63,7 +63,7 @@ class Slide:
         self.algorithm = algorithm_for(values)
         self.mask = (1 << (slices + 1).bit_length()) - 1
         dtype = values.work.dtype
-        if dtype == object:
+        if dtype.hasobject:
             self.states = np.full(self.mask + 1, None, dtype=object)
         else:
             self.states = layout.allocate(dtype, self.mask + 1, values.monoid.identity)
@@ -90,8 +90,8 @@ class Slide:
         first = int(self.kept[0])
         out, ok = np.empty(count, dtype=slices.dtype), np.zeros(count, dtype=bool)
         self._run(
-            "slide_over", self.fresh, self.kept, self.total, self.states, self.links, self.mask, self.marks, self.begins,
-            starts, ends, slices, filled, self.length, self.every, ok, out
+            "slide_over", self.fresh, self.kept, self.total, self.states, self.links, self.mask, self.marks,
+            self.begins, starts, ends, slices, filled, self.length, self.every, ok, out
         )  # fmt: skip
         self.fresh = False
         begin = (first + self.every * np.arange(count)) * self.tick
@@ -258,7 +258,8 @@ class Windows:
     def build(self, core: Core, until: int) -> None:
         """Make all of it anew from the wheel's slots, as it is at this tick."""
         self._lay_out(core, until)
-        for part in (*self.groups, *self.sessions):
+        parts: list[Any] = [*self.groups, *self.sessions]
+        for part in parts:
             part.advance(core, until)
 
     def _lay_out(self, core: Core, until: int) -> None:

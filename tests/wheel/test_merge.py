@@ -1,0 +1,162 @@
+"""Wheels of the parts of a stream, merged: the wheel of the whole."""
+
+import random
+
+import pytest
+
+import slidewheel as sw
+from tests.support import AGGREGATES
+from tests.wheel.harness import Twins, fields, ladder
+from tests.wheel.model import Model
+from tests.wheel.scripts import forms, pool
+
+LEVELS = {"a": 4, "b": 3, "c": 5}
+LAYOUTS = [{}, {"compress": ["a", "c"]}, {"write_ahead": 3}, {"write_ahead": 200}]
+COMMUTATIVE = [(name, kind) for name, kind in forms() if AGGREGATES[name].commutative]
+
+
+class Parts:
+    """A stream cut into parts, each with its own wheel, layout and watermark."""
+
+    def __init__(self, name, kind, seed, windows=True):
+        self.dice = dice = random.Random(f"{name} {kind} {seed}")
+        self.aggregate = AGGREGATES[name]
+        start = dice.choice([0, -7, 1003])
+        self.values = values = pool(name, kind, dice)
+        layouts = [each for each in LAYOUTS if kind != "O" or "compress" not in each]
+        if name in ("count", "sum") and kind == "i8":
+            layouts += [{"prefix": True}, {"prefix": ["b"]}]
+        self.dtype = dtype = object if kind == "O" else kind
+        self.twins = []
+        for _ in range(dice.randint(2, 4)):
+            settings = {"start": start + dice.choice([0, 0, 5]), "tick": 1, "levels": LEVELS, "dtype": dtype}
+            settings |= dice.choice(layouts)
+            model = Model(self.aggregate, start=settings["start"], tick=1)
+            self.twins.append(Twins(sw.Wheel(self.aggregate, **settings), model, ladder(1, LEVELS), kind))
+        if windows:
+            for twin in self.twins:
+                if dice.random() < 0.7:
+                    twin.window(sw.sliding(dice.choice([5, 12]), every=dice.choice([2, 3, 6])))
+        for twin in self.twins:
+            for _ in range(dice.randint(0, 3)):
+                times = [start + dice.choice([dice.randrange(60), dice.randrange(400)]) for _ in range(40)]
+                twin.insert_many(times, [dice.choice(values) for _ in times], dtype)
+                twin.advance_to(twin.model.watermark + dice.choice([0, 1, 10, 60]))
+
+    def merge(self, into, other):
+        """One into another, which stays what it was."""
+        before = other.wheel.snapshot()
+        got, wanted = into.wheel.merge(other.wheel), into.model.merge(other.model)
+        into.compare_windows([fields(w) for w in got], wanted)
+        assert other.wheel.snapshot() == before
+
+    def check(self, twin):
+        assert twin.wheel.watermark == twin.model.watermark
+        twin.check_landmark()
+        for _ in range(15):
+            low, high = sorted(self.dice.randint(twin.model.start, twin.model.watermark) for _ in range(2))
+            twin.check_range(low, high)
+        if twin.aggregate.name != "bloom":
+            twin.check_slots()
+
+
+def run(name, kind, seed):
+    parts = Parts(name, kind, seed)
+    left = list(parts.twins)
+    while len(left) > 1:
+        into, other = parts.dice.sample(left, 2)
+        parts.merge(into, other)
+        parts.check(into)
+        left.remove(other)
+    # It goes on like any other wheel.
+    whole = left[0]
+    for step in (3, 40, 500):
+        times = [whole.model.watermark + k for k in range(3)]
+        whole.insert_many(times, [parts.dice.choice(parts.values) for _ in times], parts.dtype)
+        whole.advance_to(whole.model.watermark + step)
+    parts.check(whole)
+
+
+@pytest.mark.parametrize(("name", "kind"), COMMUTATIVE)
+def test_any_order_and_grouping(name, kind):
+    run(name, kind, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "kind"), COMMUTATIVE)
+def test_many_orders_and_groupings(name, kind):
+    for seed in range(1, 150):
+        run(name, kind, seed)
+
+
+@pytest.mark.parametrize("dtype", ["f8", object])
+def test_prefix_sums_with_others(dtype):
+    """States that can be taken away have another form, unless they are exact: merged all the same, or refused."""
+    one = sw.Wheel(sw.sum(), start=0, tick=1, dtype=dtype, prefix=True)
+    two = sw.Wheel(sw.sum(), start=0, tick=1, dtype=dtype)
+    one.insert(3, 1.5)
+    two.insert(3, 2.0)
+    before = one.snapshot()
+    try:
+        one.merge(two)
+    except sw.SlidewheelError as error:
+        assert "prefix" in str(error)
+        assert one.snapshot() == before
+    else:
+        one.advance_to(10)
+        assert one.landmark() == one.query(3, 4, plan="prefix") == 3.5
+
+
+def test_what_the_other_has_not_finished_comes_too():
+    one, two = (sw.Wheel(sw.sum(), start=0, tick=1) for _ in range(2))
+    one.insert_many([3, 5000], [1, 2])
+    two.insert_many([3, 4, 5000, 90_000], [4, 8, 16, 32])
+    one.merge(two)
+    assert one.watermark == 0
+    one.advance_to(5001)
+    assert (one.query(0, 4), one.query(3, 5), one.landmark()) == (5, 13, 31)
+    one.advance_to(100_000)
+    assert one.landmark() == 63
+    two.advance_to(100_000)
+    assert two.landmark() == 60
+
+
+def test_the_later_watermark_closes_windows():
+    one, two = (sw.Wheel(sw.sum(), start=0, tick=1) for _ in range(2))
+    one.window(sw.tumbling(10, name="w"))
+    one.insert_many([1, 11, 25], [1, 2, 4])
+    two.insert_many([2, 12, 29], [8, 16, 32])
+    assert [fields(w) for w in one.advance_to(10)] == [("w", 0, 10, 1)]
+    two.advance_to(29)
+    assert [fields(w) for w in one.merge(two)] == [("w", 10, 20, 18)]
+    assert one.watermark == 29
+    assert [fields(w) for w in one.advance_to(30)] == [("w", 20, 30, 36)]
+
+
+def test_windows_that_are_half_done_hold_both():
+    """A sliding window whose first half was finished on both sides before the merge."""
+    one, two = (sw.Wheel(sw.max(), start=0, tick=1) for _ in range(2))
+    one.window(sw.sliding(20, every=5, name="w"))
+    one.insert_many([1, 12], [1, 2])
+    two.insert_many([3, 9], [50, 60])
+    one.advance_to(10)
+    two.advance_to(10)
+    assert one.merge(two) == []
+    assert [fields(w) for w in one.advance_to(30)] == [
+        ("w", -5, 15, 60),
+        ("w", 0, 20, 60),
+        ("w", 5, 25, 60),
+        ("w", 10, 30, 2),
+    ]
+
+
+def test_an_empty_wheel_changes_nothing_but_the_watermark():
+    one, two = (sw.Wheel(sw.sum(), start=0, tick=1) for _ in range(2))
+    one.insert_many([1, 7], [1, 2])
+    one.merge(two)
+    two.advance_to(5)
+    one.merge(two)
+    assert (one.watermark, one.landmark()) == (5, 1)
+    two.merge(one)
+    two.advance_to(8)
+    assert two.landmark() == 3

@@ -1,0 +1,67 @@
+"""What wheels take: little more than the states of their slots."""
+
+import random
+
+import numpy as np
+import pytest
+
+import slidewheel as sw
+from tests.wheel.model import SECOND
+
+WEEK = 7 * 86_400
+SLOTS = sum(WEEK // length for length in (1, 60, 3600, 86_400, WEEK))
+
+
+def week(aggregate, values, **settings):
+    """Seven days at one event a second."""
+    wheel = sw.Wheel(aggregate, start="2023-10-02", **settings)
+    times = wheel.start + np.arange(WEEK) * SECOND
+    for first in range(0, WEEK, 3600):
+        wheel.insert_many(times[first : first + 3600], values[first : first + 3600])
+        wheel.advance_to(int(times[first]) + 3600 * SECOND)
+    return wheel
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "values", "state"),
+    [
+        (sw.count(), np.ones(WEEK, dtype="i8"), 8),
+        (sw.max(), np.arange(WEEK, dtype="f8"), 8),
+        (sw.mean(), np.arange(WEEK, dtype="f8"), 16),
+    ],
+    ids=["count", "max", "mean"],
+)
+def test_a_week_of_seconds(aggregate, values, state):
+    wheel = week(aggregate, values)
+    needed = SLOTS * state
+    assert needed * 0.99 <= wheel.nbytes <= 1.1 * needed
+    assert wheel.landmark() == {"count": WEEK, "max": WEEK - 1, "mean": (WEEK - 1) / 2}[aggregate.name]
+
+
+def test_compressed_counts():
+    dice = random.Random(0)
+    counts = np.array([dice.randrange(1, 50) for _ in range(WEEK)])
+    plain, packed = week(sw.sum(), counts), week(sw.sum(), counts, compress=True)
+    assert packed.nbytes * 3 <= plain.nbytes
+    assert packed.landmark() == plain.landmark() == int(counts.sum())
+    for _ in range(200):
+        low, high = sorted(dice.sample(range(WEEK + 1), 2))
+        start, end = packed.start + low * SECOND, packed.start + high * SECOND
+        assert packed.query(start, end, plan="combined") == int(counts[low:high].sum())
+
+
+def test_what_is_not_kept_takes_no_room():
+    values = np.ones(WEEK, dtype="i8")
+    dropped, kept = week(sw.count(), values, keep="drop"), week(sw.count(), values)
+    assert dropped.nbytes < kept.nbytes / 25
+    assert dropped.landmark() == WEEK
+
+
+def test_time_without_rows_takes_no_room():
+    wheel = sw.Wheel(sw.count(), start="2020-01-01")
+    before = wheel.nbytes
+    for year in range(2021, 2030):
+        wheel.insert(f"{year}-06-01", 1)
+        wheel.advance_to(f"{year + 1}-01-01")
+    assert wheel.nbytes < before + 100_000
+    assert wheel.query("2021-01-01", "2026-01-01") == 5
