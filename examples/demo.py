@@ -25,6 +25,7 @@ def main() -> None:
     laws()
     query, flights, answers = at_once()
     streamed(query, flights, answers)
+    any_range(times, values)
     print(f"Done in {time.perf_counter() - began:.1f} s, compiling included. Next: docs/index.md")
 
 
@@ -225,6 +226,22 @@ def streamed(query: sw.Query, flights: pa.Table, answers: pa.Table) -> None:
     equal = newest == {window_of(row): row for row in answers.to_pylist()}
     print(f"Rows that came too late to be corrected: {stream.late.rows}")
     print(f"The newest answer for each window, compared with the table's: {'equal' if equal else 'DIFFERENT'}\n")
+
+
+def any_range(times: np.ndarray, values: np.ndarray) -> None:
+    title('10. Any range, asked for later: sw.Wheel(sw.max(), start="2024-05-01")')
+    wheel = sw.Wheel(sw.max(), start="2024-05-01")
+    wheel.window(sw.tumbling("1d"))
+    random = np.random.default_rng(13)
+    arrival = np.argsort(times + random.integers(0, 30, size=ROWS).astype("timedelta64[s]"), kind="stable")
+    days = wheel.ingest(times[arrival], values[arrival], delay="30s")
+    print(f"{ROWS:,} readings, up to 30 s out of order. {wheel.late} were late, and {days.num_rows} days came out:")
+    print("  " + ", ".join(f"{row['start']:%d May} {row['max']:.3f}" for row in days.to_pylist()))
+    start, end = np.datetime64("2024-05-01T10:15:23", "us"), np.datetime64("2024-05-03T13:20:50", "us")
+    inside = (times >= start) & (times < end)
+    print(f"From then on, any range: {wheel.query(start, end):.3f}   numpy: {values[inside].max():.3f}. The plan:")
+    print(f"{wheel.explain(start, end)}")
+    print(f"Seconds alone would take {wheel.explain(start, end, plan='wheel').cost:,} combines.\n")
 
 
 def window_of(row: dict[str, Any]) -> tuple[Any, ...]:

@@ -7,7 +7,20 @@ import numpy as np
 import pytest
 
 from bench import __main__ as command
-from bench import algorithms, daba, latency, one_by_one, reactive, rolling, slickdeque, start, user, windows
+from bench import (
+    algorithms,
+    daba,
+    latency,
+    one_by_one,
+    reactive,
+    rolling,
+    slickdeque,
+    start,
+    user,
+    uwheel_peer,
+    wheel,
+    windows,
+)
 from bench.harness import Contestant, Report, Timing, disagreement
 
 FEW = ("two_stacks", "daba", "foa")
@@ -66,6 +79,24 @@ TINY = {
         even=(2, 16),
         rounds=64,
         windows=(1, 16, 64),
+    ),
+    wheel: wheel.Settings(
+        rows=2000,
+        slow_rows=1000,
+        window_rows=20_000,
+        slow_window_rows=1000,
+        fiba_rows=500,
+        windows=((15, 5), (60, 20), (180, 1)),
+        latency_windows=((180, 1),),
+        latency_rows=500,
+        spans=((1, "f8"),),
+        ranges=200,
+        singles=50,
+        queries=5,
+        explained=20,
+        repeat=1,
+        flights=0,
+        uwheel=uwheel_peer.BINARY.exists(),  # nothing is built for a test
     ),
 }
 

@@ -348,7 +348,7 @@ class TestMistakes:
     @pytest.mark.parametrize(
         "settings",
         [{"keys": []}, {"keys": ["k", "k"]}, {"keys": None}, {"aggregates": []}, {"aggregates": [sw.sum()]}],
-        ids=str,
+        ids=["no key", "twice", "None", "no aggregate", "no column"],
     )
     def test_settings(self, settings):
         settings = {"aggregates": [sw.sum("v")], "keys": "k", "start": 0, **settings}

@@ -2,24 +2,13 @@
 
 import pytest
 
-from tests.wheel.scripts import Script, forms
+from tests.wheel.scripts import Script, few_forms, forms
 
 FEW = range(3)
 MANY = range(3, 200)
-COMPILED = {
-    ("count", "i8"),
-    ("sum", "i8"),
-    ("sum", "f8"),
-    ("mean", "f8"),
-    ("max", "f8"),
-    ("last", "i8"),
-    ("argmax", "f8"),
-    ("bloom", "i8"),
-}
-"""Each of the others takes its time to compile: they run interpreted here, and compiled under `slow`."""
 
 
-@pytest.mark.parametrize(("name", "kind"), [form for form in forms() if form[1] == "O" or form in COMPILED])
+@pytest.mark.parametrize(("name", "kind"), few_forms())
 def test_any_script(name, kind):
     for seed in FEW:
         Script(name, kind, seed).run()

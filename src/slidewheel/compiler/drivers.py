@@ -70,8 +70,8 @@ def slide_over(
 ):
     """Windows over slices that follow each other; the states of those that end with one of them go to `out`.
 
-    kept[0] is the start of the next window, and kept[1] says how many slices inside hold a value. The registers are kept
-    behind that and in `total`, unless all is `fresh`.
+    kept[0] is the start of the next window, and kept[1] says how many slices inside hold a value. The registers are
+    kept behind that and in `total`, unless all is `fresh`.
     """
     window, held, written = kept[0], kept[1], 0
     registers = start() if fresh else resume(kept, total)

@@ -13,4 +13,4 @@ jit = njit(**INNER)
 graded_jit = njit(**INNER, fastmath={"nsz", "contract"})
 # For loops that make no arrays: counting who refers to those that they pass around would take most of the time.
 UNCOUNTED: dict[str, Any] = {**OPTIONS, "_nrt": False}
-uncounted = njit(**INNER, _nrt=False)
+uncounted: Any = njit(**{**INNER, "_nrt": False})

@@ -57,8 +57,8 @@ def _of_calendar(start: int, end: int, unit: str, zone: Any) -> Array:
         if unit == "hour":
             local = local.replace(minute=0, second=0, microsecond=0)
             first, hour = instant(local), 3_600_000_000
-            found = np.arange(first + hour, end, hour, dtype=np.int64)
-            return np.concatenate([[start], found[found > start]])
+            hours = np.arange(first + hour, end, hour, dtype=np.int64)
+            return np.concatenate([[start], hours[hours > start]])
         begin = _begin(datetime(local.year, local.month, local.day), unit)
         found = [start]
         while True:

@@ -5,12 +5,13 @@ must move, they move to a new table. So a view stays right whatever the writer d
 """
 
 import copy as copying
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from slidewheel.engine.columns import Array
+from slidewheel.engine.columns import Array, read_only
 from slidewheel.engine.components import copy
 from slidewheel.wheel import names as n
 from slidewheel.wheel import slots
@@ -25,6 +26,17 @@ UNPACKED = 1024
 """The newest rows of a compressed level that are left as they are."""
 PIECE = 1 << 17
 """Rows that are ingested at a time."""
+
+
+def exclusive(method: Callable[..., Any]) -> Any:
+    """A method that writes: one thread after the other."""
+
+    @wraps(method)
+    def alone(self: Any, *arguments: Any, **named: Any) -> Any:
+        with self._writing:
+            return method(self, *arguments, **named)
+
+    return alone
 
 
 class Core:
@@ -108,6 +120,8 @@ class Core:
 
     def tidy(self) -> None:
         """Forget what is not to be kept, compress what is, and show it to readers."""
+        if self.clock[n.WAITING] == 0 and len(self.when):
+            self._empty_pool()
         self._forget()
         self._pack()
         self.publish()
@@ -119,9 +133,15 @@ class Core:
 
     def known(self) -> tuple[Any, ...]:
         """What all questions share: the first tick, the watermark, what layout and aggregate allow, and the hint."""
-        inverse = self.values.monoid.inverse is not None
+        inverse = 0 if self.values.monoid.inverse is None else 1 + self._exact_inverse()
         prefixed = any(level.layout == "prefix" for level in self.levels)
         return self.first, self.watermark, prefixed, inverse, self.values.aggregate.commutative, self.threshold
+
+    def _exact_inverse(self) -> bool:
+        """Whether taking away loses nothing, or was asked for: only then it is used without being named."""
+        fields = [self.dtype[name] for name in self.dtype.names or ()] or [self.dtype.base]
+        asked = any(level.layout == "prefix" for level in self.levels)
+        return asked or all(field.kind in "iubO" for field in fields)
 
     def room_for_plans(self) -> tuple[Array, Array, Array]:
         """Memory for the parts of a plan, their numbers, and parts once more."""
@@ -199,7 +219,7 @@ class Core:
                 piece = times[done:last]
                 ahead = max(int(piece.max()), int(self.clock[n.GREATEST])) // self.tick - self.watermark
                 self.reserve(max(ahead, 0), last - done)
-            known = every, delay, self.tick, 1.0 / self.tick, self.live, self.width, self.feed
+            known = every, delay, self.watermark, self.tick, 1.0 / self.tick, self.live, self.width, self.feed
             self.values.work.ingest(columns, valid, times, codes, done, last, *known)
             done = last
         if self.clock[n.WAITING] == 0:
@@ -218,7 +238,10 @@ class Core:
             self.clock[n.WATERMARK] = watermark  # nothing has come yet
         else:
             self.reserve(watermark - self.watermark, 1)
-            self.values.work.run("advance", self.live, self.width, self.feed, watermark)
+            work, nothing = self.values.work, np.zeros(0, dtype=np.int64)
+            codes = read_only(nothing) if self.values.keyed else None
+            known = 0, 0, watermark, self.tick, 1.0 / self.tick, self.live, self.width, self.feed
+            work.ingest(work.types, None, read_only(nothing), codes, 0, 0, *known)
 
     def reserve_pool(self, rows: int) -> None:
         """Room for as many more entries in the overflow wheel."""

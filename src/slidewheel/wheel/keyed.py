@@ -1,5 +1,6 @@
 """sw.KeyedWheel: wheels for many keys and several aggregates, with the states of all keys side by side."""
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +19,9 @@ from slidewheel.errors import InvalidArgument, InvalidSnapshot, InvalidTime, Uns
 from slidewheel.times import DurationLike, InstantLike, duration, format_instant, instants
 from slidewheel.wheel import calendar
 from slidewheel.wheel import names as n
-from slidewheel.wheel.core import Core
+from slidewheel.wheel.arguments import FARTHEST, aggregate_of, instant_of, positive, refusal
+from slidewheel.wheel.asking import UTC
+from slidewheel.wheel.core import Core, exclusive
 from slidewheel.wheel.levels import Level, levels_of
 from slidewheel.wheel.merging import merged, require_fit
 from slidewheel.wheel.plans import RangePlan, plan_number, plan_of
@@ -33,8 +36,7 @@ from slidewheel.wheel.snapshots import (
     write_core,
     write_rows,
 )
-from slidewheel.wheel.values import Compiled, Interpreted
-from slidewheel.wheel.wheel import FARTHEST, UTC, _aggregate, _instant, _positive, refusal
+from slidewheel.wheel.values import Compiled, Interpreted, planned
 
 INVERTIBLE = "slickdeque_inv"
 """The form whose states have an inverse."""
@@ -42,6 +44,8 @@ INVERTIBLE = "slickdeque_inv"
 
 class PartValues:
     """A state that aggregates share, as a core takes it."""
+
+    keyed = True
 
     def __init__(self, part: Any, inputs: tuple[str, ...]) -> None:
         self.aggregate, self.monoid, self.kinds = part.aggregate, part.monoid, part.kinds
@@ -85,7 +89,7 @@ class KeyedWheel:
         listed = [aggregates] if single else aggregates
         if not isinstance(listed, Sequence) or isinstance(listed, str) or not listed:
             raise InvalidArgument(f"a keyed wheel needs a list of aggregates, not {aggregates!r}")
-        self.aggregates = tuple(_aggregate(aggregate) for aggregate in listed)
+        self.aggregates = tuple(aggregate_of(aggregate) for aggregate in listed)
         self.keys = (keys,) if isinstance(keys, str) else tuple(_names(keys))
         self.time = time
         outputs = [*self.keys, *(aggregate.output for aggregate in self.aggregates), "start", "end"]
@@ -98,16 +102,17 @@ class KeyedWheel:
         self.levels: tuple[Level, ...] = levels_of(levels, self.tick, keep, prefix, False)
         if any(level.layout == "compressed" for level in self.levels):
             raise Unsupported("the levels of a keyed wheel can't be compressed")
-        self.write_ahead = _positive("write_ahead", write_ahead)
+        self.write_ahead = positive("write_ahead", write_ahead)
         self._prefix = any(level.layout == "prefix" for level in self.levels)
         for aggregate in self.aggregates:
             if self._prefix and not aggregate.invertible:
                 raise Unsupported(f"prefix sums need an inverse, and {aggregate.name} has none: leave prefix out")
-        self._first = self._watermark = _instant(start) // self.tick
+        self._first = self._watermark = instant_of(start) // self.tick
         self._schema: pa.Schema | None = None
         self._cores: list[Core] = []
         self._late = self._edition = 0
         self._codes_of: dict[Any, int] = {}
+        self._writing = threading.RLock()
         self._publish()
 
     def __repr__(self) -> str:
@@ -141,6 +146,7 @@ class KeyedWheel:
 
     # ---- writing
 
+    @exclusive
     def insert(self, table: Any) -> int:
         """Add the rows of an Arrow table or batch, in the order in which they came; returns how many were accepted."""
         rows = pa.table(table) if not isinstance(table, pa.RecordBatch) else pa.Table.from_batches([table])
@@ -208,9 +214,10 @@ class KeyedWheel:
         for core in self._cores:
             core.widen(keys)
 
+    @exclusive
     def advance_to(self, time: InstantLike) -> None:
         """Finish all time before this."""
-        self._advance(_instant(time) // self.tick)
+        self._advance(instant_of(time) // self.tick)
 
     def _advance(self, watermark: int) -> None:
         if watermark <= self._watermark:
@@ -264,7 +271,7 @@ class KeyedWheel:
         found = self.query(start, end)
         order = [(chosen, "ascending" if smallest else "descending")]
         found = found.filter(found[chosen].is_valid())
-        return found.take(pa.compute.sort_indices(found, sort_keys=order)[: _positive("k", k)])
+        return found.take(pa.compute.sort_indices(found, sort_keys=order)[: positive("k", k)])
 
     def landmark(self, keys: Any = None) -> pa.Table:
         """All finished time."""
@@ -278,17 +285,17 @@ class KeyedWheel:
         view, known, _, core = self._seen[0][0]
         room = core.room_for_plans()
         ticks = low // self.tick, high // self.tick
-        kind, cost = core.values.work.run("explain", *view[3:6], *ticks, known, plan_number(plan), *room[:2])
+        kind, cost = planned(core.values.monoid, *view[3:6], *ticks, known, plan_number(plan), *room[:2])
         if kind < 0:
-            raise refusal(self, view, self._seen[1], low, high, plan, int(cost))
-        return plan_of(low, high, int(kind), int(cost), room, self.levels)
+            raise refusal(self, view, self._seen[1], low, high, plan, cost)
+        return plan_of(low, high, kind, cost, room, self.levels)
 
     @property
     def _outputs(self) -> list[str]:
         return [aggregate.output for aggregate in self.aggregates]
 
     def _range(self, start: InstantLike, end: InstantLike, plan: str) -> tuple[int, int]:
-        low, high = _instant(start), _instant(end)
+        low, high = instant_of(start), instant_of(end)
         now = self._seen[1] * self.tick
         if low % self.tick or high % self.tick or not self.start <= low <= high <= now:
             raise refusal(self, None, self._seen[1], low, high, plan, n.NOT_A_RANGE)
@@ -356,6 +363,7 @@ class KeyedWheel:
 
     # ---- other wheels, other processes
 
+    @exclusive
     def merge(self, other: "KeyedWheel") -> None:
         """Take in all that another wheel has accepted, finished or not; it is left as it is."""
         require_fit(self, other)
@@ -401,6 +409,7 @@ class KeyedWheel:
         for name, codes in self._binding.coded.items():
             write_codes(writer, f"codes {name}", codes)
 
+    @exclusive
     def snapshot(self) -> bytes:
         """All of it as bytes, versioned and checksummed; `KeyedWheel.restore` reads them."""
         writer = Writer(())
@@ -446,9 +455,10 @@ class KeyedWheel:
         for name in facts["coded"]:
             read_codes(reader.get, f"codes {name}", self._binding.codes(name))
 
+    @exclusive
     def deltas(self, since: InstantLike) -> bytes:
         """What was finished since a watermark, as bytes for `apply`."""
-        at = _instant(since)
+        at = instant_of(since)
         if at % self.tick or not self.start <= at <= self._watermark * self.tick:
             raise InvalidArgument(f"since={format_instant(at)} is not a watermark of this wheel")
         writer = Writer(())
@@ -464,6 +474,7 @@ class KeyedWheel:
                 write_rows(writer, f"rows {k}", *core.rows(0, at // self.tick))
         return packed("keyed delta", facts, writer)
 
+    @exclusive
     def apply(self, delta: bytes, *, trusted: bool = False) -> None:
         """Take over what another wheel has finished; nothing may be inserted here."""
         reader = Reader(delta, "keyed delta", trusted)

@@ -48,9 +48,9 @@ CLOCK = 11
 TOTAL = -1
 PART = 3
 
-# Plans, and what a question may be answered with instead of a value.
+# Plans, and why a range may have none.
 AUTO, WHEEL, COMBINED, LANDMARK, INVERSE, PREFIXED = 0, 1, 2, 3, 4, 5
-ANSWERED, EMPTY, NOT_KEPT, NO_PLAN, NOT_A_RANGE = 0, 1, 2, 3, 4
+NOT_KEPT, NO_PLAN, NOT_A_RANGE = 0, 1, 2
 
 # A view is what readers see: table, bits, packed, gaps, book, rates, totals, held, spare, words.
 # Rates are 1 / length of each level; `held` says which totals hold a value; `spare` is one state, `words` its bits.

@@ -53,7 +53,7 @@ def _split(gaps, book, rates, start, end, first, now, parts, at, sizes):
 
     A range from the wheel's first tick may take its first slots whole; one that ends at the watermark, the totals of
     the rotations under way. Slots that are not kept are left to finer levels. Returns the number of parts written from
-    `at` on, and of states in them; -1 if there is no way. Behind its first three, `sizes` has two places for each level.
+    `at` on, and of states in them; -1 if there is no way. Behind its first three, `sizes` has two places for a level.
     """
     levels, middle = len(book), -1
     for level in range(levels):  # up .. down are the whole slots of each level
@@ -184,7 +184,7 @@ def _choose(gaps, book, rates, start, end, known, plan, parts, sizes):
         cost = max(_running(book) - 1, 0)
         if best == FAILED or cost < least:
             sizes[0], best, least = _landmark(book, parts, 0), np.int64(LANDMARK), cost
-    if invertible and (plan == INVERSE or (plan == AUTO and (best == FAILED or least > 1))):
+    if invertible > 0 and (plan == INVERSE or (plan == AUTO and invertible > 1 and (best == FAILED or least > 1))):
         cost = _inverse_landmark(gaps, book, rates, start, end, first, now, commutative, parts, sizes, best, least)
         if cost >= 0:
             best, least = np.int64(INVERSE), cost

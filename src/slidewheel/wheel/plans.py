@@ -70,6 +70,6 @@ def plan_of(
         room_of = 2 * len(levels) + 1
         for k, role in enumerate(("add", "take", "take")):
             for at in range(k * room_of, k * room_of + int(sizes[k])):
-                level, low, high = (int(x) for x in parts[3 * at : 3 * at + 3])
-                listed.append(Part(role, levels[level].name, 0 if low == n.TOTAL else high - low))
+                number, low, high = (int(x) for x in parts[3 * at : 3 * at + 3])
+                listed.append(Part(role, levels[number].name, 0 if low == n.TOTAL else high - low))
     return RangePlan(start, end, NAMES[kind], listed, cost)

@@ -3,25 +3,20 @@
 import numpy as np
 
 from slidewheel.wheel.names import (
-    ANSWERED,
+    AUTO,
     BASE,
-    COMBINED,
-    EMPTY,
     GAPS,
     HOLES,
     INVERSE,
     KEPT,
-    LANDMARK,
     MARKS,
     NONE,
-    NOT_A_RANGE,
     ORIGIN,
     PACKED,
     PREFIX,
     PREFIXED,
     ROWS,
     TOTAL,
-    WHEEL,
     combine,
     enough,
     identity,
@@ -142,27 +137,6 @@ def _held_in(view, known, width, key, start, end, kind, room):
     return count < 0 or _holds(view, width, key, own, count)
 
 
-def ask(view, known, start, end, tick, plan, room, out):
-    """One range, in microseconds: the answer into `out`, or why there is none.
-
-    `room` is memory for a plan: its parts, their numbers, and parts once more.
-    """
-    low, high = start // tick, end // tick
-    first, now = known[0], known[1]
-    if low * tick != start or high * tick != end or high < low or low < first or high > now:
-        return NOT_A_RANGE
-    kind, why = _plan(view, known, low, high, plan, room[0], room[1])
-    if kind < 0:
-        return why
-    if room[1][0] == 0 or not _held_in(view, known, 1, 0, low, high, kind, room):
-        return EMPTY
-    state = _carry_out(view, 1, 0, kind, room[0], room[1])
-    if not enough(state):
-        return EMPTY
-    put(out, 0, lower(state))
-    return ANSWERED
-
-
 def _tick_of(time, origin, tick, rate):
     """The tick that begins at this time, from `origin` on; -1 if there is none.
 
@@ -181,7 +155,7 @@ def ask_many(view, known, starts, ends, tick, rate, plan, room, first, last, ok,
     origin = begin * tick
     book = view[4]
     # Where every tick has its prefix sum, no plan is better, and none has to be made.
-    if known[2] and plan != COMBINED and plan != WHEEL and plan != LANDMARK and plan != INVERSE:
+    if known[2] and len(starts) > 1 and plan in (AUTO, PREFIXED):
         whole = book[0, GAPS] == 0 and book[0, KEPT] == begin and book[0, ORIGIN] == begin
         if book[0, PREFIX] != NONE and whole and (now - begin) < (1 << 52) // tick:
             return _ask_sums(view, now - begin, origin, starts, ends, tick, rate, first, last, ok, out)

@@ -18,9 +18,10 @@ from slidewheel.wheel.names import (
     load,
     store,
 )
+from slidewheel.wheel.overflow import _schedule
 from slidewheel.wheel.packing import _unpacked
 from slidewheel.wheel.slots import _append, _close, _marked, _place, _row
-from slidewheel.wheel.writer import _schedule, _write
+from slidewheel.wheel.writer import _write
 
 
 def _gaps_before(gaps, book, level, row):

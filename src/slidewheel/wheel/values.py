@@ -1,6 +1,7 @@
 """What goes into a wheel and what comes out: values of one type, states, and answers as Python or numpy values."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,7 @@ class Interpreted:
     """The same over Python objects."""
 
     dtype, result, shape = np.dtype(object), np.dtype(object), ()
+    types = (np.empty(0, dtype=object),)
 
     def __init__(self, monoid: Any) -> None:
         self.names = interpreted(loops.FILES, monoid)
@@ -69,8 +71,21 @@ class Interpreted:
         return self.names[driver]  # type: ignore[no-any-return]
 
 
+def planned(monoid: Any, *arguments: Any) -> tuple[int, int]:
+    """The planner, interpreted: to explain one plan is not worth compiling it."""
+    kind, cost = _planner(monoid)(*arguments)
+    return int(kind), int(cost)
+
+
+@cache
+def _planner(monoid: Any) -> Callable[..., Any]:
+    return interpreted(loops.FILES, monoid)["explain"]  # type: ignore[no-any-return]
+
+
 class Values:
     """An aggregate over values of one type."""
+
+    keyed = False
 
     def __init__(self, aggregate: Aggregate, kinds: tuple[str, ...], invertible: bool) -> None:
         self.aggregate, self.kinds = aggregate, kinds

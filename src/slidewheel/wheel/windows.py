@@ -269,8 +269,8 @@ class Windows:
             specs = [periodic[k] for k in places]
             begin = min(min(self._next(spec, until) for spec in specs), until)
             group = Periodic(specs, core, begin)
-            for slide, spec in zip(group.slides, specs, strict=True):
-                slide.kept[0] = self._next(spec, until)
+            for slide, own in zip(group.slides, specs, strict=True):
+                slide.kept[0] = self._next(own, until)
             self.groups.append(group)
         for spec in self.specs.values():
             if isinstance(spec, Session):

@@ -97,7 +97,7 @@ def _flush(view, width, feed, ticks):
             here = np.int64(used[np.uint64(head + length)])
             used[np.uint64(head + length)] = 0
             taken += here
-            empty = 0 if here else empty + 1
+            empty = np.int64(0) if here else empty + 1
             length += 1
             count = length if here else count
         clock[USED] -= taken
@@ -186,13 +186,14 @@ def _advance(view, width, feed, watermark):
     _close(view, width, watermark)
 
 
-def ingest(columns, valid, times, codes, first, last, every, delay, tick, rate, view, width, feed):
+def ingest(columns, valid, times, codes, first, last, every, delay, until, tick, rate, view, width, feed):
     """Rows in the order in which they came. After each `every` of them, if that is not 0, the watermark goes to the
-    greatest time minus `delay`. Rows before the watermark are late: they are counted and left out."""
+    greatest time minus `delay`, and in the end to tick `until`. Rows before the watermark are late: they are counted
+    and left out."""
     clock, ring, filled, used, _, _, _, _, _, _, spare = feed
     size = len(used)
     i = first
-    while i < last:
+    while i < last or clock[WATERMARK] < until:
         stop = min(last, i + every - clock[SEEN]) if every > 0 else last
         if every > 0:
             clock[SEEN] += stop - i
@@ -234,15 +235,17 @@ def ingest(columns, valid, times, codes, first, last, every, delay, tick, rate, 
                 gather(spare, 0, columns, i, run)
                 _schedule(feed, clock[WATERMARK] - clock[START] + ahead, key, spare, 0)
             i = run
-        clock[DENSE] = 4 * runs < rows or (not dense and 4 * fresh < rows)
+        if rows > 0:
+            clock[DENSE] = 4 * runs < rows or (not dense and 4 * fresh < rows)
         clock[USED] += fresh
         if every > 0:
             clock[GREATEST] = greatest
+        watermark = until if i == last else clock[WATERMARK]
         if every > 0 and clock[SEEN] == every:
             clock[SEEN] = 0
-            watermark = (greatest - delay) // tick
-            if watermark > clock[WATERMARK]:
-                _advance(view, width, feed, watermark)
+            watermark = max(watermark, (greatest - delay) // tick)
+        if watermark > clock[WATERMARK]:
+            _advance(view, width, feed, watermark)
 
 
 def lift_all(columns, valid, rows, spare):
@@ -250,8 +253,3 @@ def lift_all(columns, valid, rows, spare):
     for i in range(rows):
         if valid is None or valid[np.uint64(i)]:
             store(spare, 0, item(columns, None, i))
-
-
-def advance(view, width, feed, watermark):
-    """Finish all time before this watermark."""
-    _advance(view, width, feed, watermark)
