@@ -23,6 +23,7 @@ SUITES = {
     "slickdeque": "the experiments of the SlickDeque paper, figures 10 to 15",
     "reactive": "the experiments of the Reactive Aggregator paper, figures 6 to 12, tables 3 and 4",
     "daba": "the experiments of the DABA paper, tables 2 and 3, figure 13",
+    "wheel": "sw.Wheel against uwheel, DuckDB, a segment tree and FiBA: figures 5 to 11 of the uWheel paper",
 }
 
 
