@@ -207,18 +207,21 @@ class Core:
             b.directory.nbytes + b.words.nbytes for b in self.blocks
         )
 
-    def ingest(self, columns: Any, valid: Any, times: Array, codes: Any, every: int, delay: int) -> None:
-        """Add rows, with a watermark after each `every` of them (0: none)."""
+    def ingest(
+        self, columns: Any, valid: Any, times: Array, codes: Any, every: int = 0, delay: int = 0, greatest: int = 0
+    ) -> None:
+        """Add rows, with a watermark after each `every` of them (0: none); `greatest` is their greatest time."""
         done, rows = 0, len(times)
-        if every and rows:
-            self.reserve(max(int(times.max()) // self.tick - self.watermark, 0), rows)
+        greatest = max(greatest, int(self.clock[n.GREATEST]))
+        ticks = max((greatest - delay) // self.tick - self.watermark, 0) if every else 0
+        dense = ticks <= n.SHORTEST_GAP * rows
+        if dense:
+            self.reserve(ticks, rows)
         while done < rows:
             last = min(rows, done + PIECE)
             self.reserve_pool(last - done)
-            if every:
-                piece = times[done:last]
-                ahead = max(int(piece.max()), int(self.clock[n.GREATEST])) // self.tick - self.watermark
-                self.reserve(max(ahead, 0), last - done)
+            if not dense:
+                self.reserve(ticks, last - done)
             known = every, delay, self.watermark, self.tick, 1.0 / self.tick, self.live, self.width, self.feed
             self.values.work.ingest(columns, valid, times, codes, done, last, *known)
             done = last
@@ -228,7 +231,7 @@ class Core:
     def _empty_pool(self) -> None:
         """No memory for an overflow wheel in which nothing waits."""
         self.follows, self.when, self.whose = (np.zeros(0, dtype=np.int64) for _ in range(3))
-        self.waiting, self.clock[n.FREE] = self._states(0), -1
+        self.waiting, self.clock[[n.FREE, n.FRESH]] = self._states(0), (-1, 0)
 
     def advance(self, watermark: int) -> None:
         """Finish all before this tick."""
@@ -255,9 +258,6 @@ class Core:
             longer = np.empty(count, dtype=self.dtype if name == "waiting" else np.int64)
             copy(older, longer[:known])
             setattr(self, name, longer)
-        self.follows[known:] = np.arange(known + 1, count + 1)
-        self.follows[count - 1] = self.clock[n.FREE]
-        self.clock[n.FREE] = known
 
     def reserve(self, ticks: int, rows: int) -> None:
         """Room for what so many ticks may finish: rows that are here or wait, and up to 63 empty slots before each."""

@@ -176,7 +176,7 @@ class KeyedWheel:
             self._widen(len(self._known))
             for core, (columns, valid) in zip(self._cores, inputs, strict=True):
                 try:
-                    core.ingest(columns, valid, read_only(times), read_only(codes), 0, 0)
+                    core.ingest(columns, valid, read_only(times), read_only(codes))
                 finally:
                     core.clock[n.USED] = int(core.used.sum())
             self._late += late

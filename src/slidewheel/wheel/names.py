@@ -42,7 +42,8 @@ WAITING = 7  # entries in the overflow wheel
 FREE = 8  # the first free entry there, or -1
 START = 9  # the first tick
 DENSE = 10  # whether neighbours were mostly of one slot
-CLOCK = 11
+FRESH = 11  # entries of the overflow wheel from here on were never used
+CLOCK = 12
 
 # The parts of a plan: level, first row, row after the last; or one of these in place of the first row.
 TOTAL = -1

@@ -7,7 +7,7 @@ the order in which they came. The next occupied slot is found without a step for
 
 import numpy as np
 
-from slidewheel.wheel.names import FREE, START, WAITING, WATERMARK, load, store
+from slidewheel.wheel.names import FREE, FRESH, START, WAITING, WATERMARK, load, store
 
 WAYS = 64
 STEPS = 11
@@ -41,7 +41,11 @@ def _schedule(feed, tick, key, source, at):
     """Keep a state for a tick, counted from the wheel's start, behind the end of the ring."""
     clock, _, _, used, _, _, follows, when, whose, waiting, _ = feed
     entry = clock[FREE]
-    clock[FREE] = follows[np.uint64(entry)]
+    if entry >= 0:
+        clock[FREE] = follows[np.uint64(entry)]
+    else:
+        entry = clock[FRESH]
+        clock[FRESH] += 1
     clock[WAITING] += 1
     when[np.uint64(entry)] = tick
     whose[np.uint64(entry)] = key

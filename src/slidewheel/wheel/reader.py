@@ -5,6 +5,7 @@ import numpy as np
 from slidewheel.wheel.names import (
     AUTO,
     BASE,
+    COMBINED,
     GAPS,
     HOLES,
     INVERSE,
@@ -16,6 +17,7 @@ from slidewheel.wheel.names import (
     PREFIX,
     PREFIXED,
     ROWS,
+    SLOTS,
     TOTAL,
     combine,
     enough,
@@ -28,28 +30,7 @@ from slidewheel.wheel.names import (
 )
 from slidewheel.wheel.packing import _unpacked
 from slidewheel.wheel.planner import _choose, _split
-from slidewheel.wheel.slots import _marked, _row
-
-
-def _fold(table, low, high, width):
-    """The states at low, low + width, ... up to high, in four chains that do not wait for each other."""
-    count = (high - low) // width if width > 1 else high - low
-    if count < 8:
-        total = load(table, low)
-        for k in range(1, count):
-            total = combine(total, load(table, low + k * width))
-        return total
-    each = count >> 2
-    second, third, fourth = low + each * width, low + 2 * each * width, low + 3 * each * width
-    a, b, c, d = load(table, low), load(table, second), load(table, third), load(table, fourth)
-    for k in range(1, each):
-        a = combine(a, load(table, low + k * width))
-        b = combine(b, load(table, second + k * width))
-        c = combine(c, load(table, third + k * width))
-        d = combine(d, load(table, fourth + k * width))
-    for k in range(each, count - 3 * each):
-        d = combine(d, load(table, fourth + k * width))
-    return combine(combine(a, b), combine(c, d))
+from slidewheel.wheel.slots import _fold, _marked, _row
 
 
 def _of_part(view, width, key, level, low, high):
@@ -243,6 +224,28 @@ def ask_states(view, known, width, keys, starts, ends, plan, room, ok, out):
             else:
                 store(out, at, identity())
     return len(starts)
+
+
+def cut(view, known, starts, ends, room, ok, out):
+    """Slices that follow each other, in ticks: short ones tick by tick, the others by the cheapest combined plan."""
+    bits, gaps, book = view[1], view[3], view[4]
+    short = 2 * book[0, SLOTS]
+    for j in range(len(starts)):
+        start, end = starts[np.uint64(j)], ends[np.uint64(j)]
+        holds = False
+        if end - start <= short:
+            low, high = _row(gaps, book, 0, start), _row(gaps, book, 0, end)
+            holds = _any(bits, book[0, MARKS], low, high)
+            if holds:
+                store(out, j, _of_part(view, 1, 0, 0, low, high))
+        else:
+            _plan(view, known, start, end, COMBINED, room[0], room[1])
+            holds = _holds(view, 1, 0, room[0], room[1][0])
+            if holds:
+                store(out, j, _joined(view, 1, 0, room[0], 0, room[1][0]))
+        if not holds:
+            store(out, j, identity())
+        ok[np.uint64(j)] = holds
 
 
 def answers(states, ok, out):

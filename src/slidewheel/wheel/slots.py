@@ -53,19 +53,51 @@ def _mark(bits, place, holds):
 
 
 def _mark_all(bits, place, filled, at, count):
-    """The same for many states that follow each other; `filled` is cleared."""
+    """The same for many states that follow each other."""
     word = np.uint64(0)
     for k in range(count):
         shift = (place + k) & 63
         word |= np.uint64(filled[np.uint64(at + k)]) << np.uint64(shift)
-        filled[np.uint64(at + k)] = 0
         if shift == 63 or k == count - 1:
             bits[np.uint64((place + k) >> 6)] |= word
             word = np.uint64(0)
 
 
+def _mark_range(bits, place, count):
+    """The same where all of them hold a value."""
+    last = place + count - 1
+    for word in range(place >> 6, (last >> 6) + 1):
+        mask = ~np.uint64(0)
+        if word == place >> 6:
+            mask &= ~np.uint64(0) << np.uint64(place & 63)
+        if word == last >> 6:
+            mask &= ~np.uint64(0) >> np.uint64(63 - (last & 63))
+        bits[np.uint64(word)] |= mask
+
+
 def _marked(bits, place):
     return (bits[np.uint64(place >> 6)] >> np.uint64(place & 63)) & np.uint64(1) != np.uint64(0)
+
+
+def _fold(table, low, high, width):
+    """The states at low, low + width, ... up to high, in four chains that do not wait for each other."""
+    count = (high - low) // width if width > 1 else high - low
+    if count < 8:
+        total = load(table, low)
+        for k in range(1, count):
+            total = combine(total, load(table, low + k * width))
+        return total
+    each = count >> 2
+    second, third, fourth = low + each * width, low + 2 * each * width, low + 3 * each * width
+    a, b, c, d = load(table, low), load(table, second), load(table, third), load(table, fourth)
+    for k in range(1, each):
+        a = combine(a, load(table, low + k * width))
+        b = combine(b, load(table, second + k * width))
+        c = combine(c, load(table, third + k * width))
+        d = combine(d, load(table, fourth + k * width))
+    for k in range(each, count - 3 * each):
+        d = combine(d, load(table, fourth + k * width))
+    return combine(combine(a, b), combine(c, d))
 
 
 def _sum_up(view, width, level, row):

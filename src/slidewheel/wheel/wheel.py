@@ -203,14 +203,15 @@ class Wheel(Exchange):
         self._flush()
         step, wait = positive("every", every), duration(delay, allow_zero=True)
         at = times_of(times)
-        if self._windows.specs and len(at):
-            self._windows.refuse_too_many((int(at.max()) - wait) // self.tick)
         self._add(at, values, mask, step, wait)
         return self._table(self._close())
 
     def _add(self, times: Array, values: Any, mask: Any, every: int, delay: int) -> int:
-        if len(times) and int(times.max()) > FARTHEST:
+        greatest = int(times.max(initial=-FARTHEST))
+        if greatest > FARTHEST:
             raise InvalidTime(f"a time is too far in the future: row {int(np.argmax(times))}; 73,000 years at most")
+        if every:
+            self._windows.refuse_too_many((greatest - delay) // self.tick)
         values = column_of_values(self.aggregate, values)
         if not len(times) and not len(columns_of(values, self.aggregate, mask)[0]):
             return 0
@@ -223,7 +224,7 @@ class Wheel(Exchange):
         before = int(core.clock[n.LATE])
         with uninterrupted():
             try:
-                core.ingest(columns, valid, read_only(times), None, every, delay)
+                core.ingest(columns, valid, read_only(times), None, every, delay, greatest)
             finally:
                 core.clock[n.USED] = int(core.used.sum())
                 late = int(core.clock[n.LATE]) - before
@@ -309,15 +310,18 @@ class Wheel(Exchange):
         return list(results(closed, self._core.values, self._windows.order(closed))) if closed else []
 
     def _table(self, closed: list[Closed]) -> pa.Table:
-        values = self._core.values
-        if not closed:
-            answers, names = arrow_column(values, values.room(0), np.ones(0, dtype=bool)), [pa.array([], pa.string())]
-            times = [np.empty(0, dtype=np.int64)] * 2
-        else:
-            out, ok = (np.concatenate(parts) for parts in ([c.values for c in closed], [c.ok for c in closed]))
-            answers = arrow_column(values, out, ok)
-            names = [pa.array([c.name] * len(c.starts), pa.string()) for c in closed]
-            times = [np.concatenate([c.starts for c in closed]), np.concatenate([c.ends for c in closed])]
-        columns = [pa.concat_arrays(names), *(pa.array(t).cast(UTC) for t in times), answers]
+        """Windows as a table, by their ends."""
+        values, names = self._core.values, list(dict.fromkeys(c.name for c in closed))
+        lengths = [len(c.starts) for c in closed]
+        which = np.repeat([names.index(c.name) for c in closed], lengths).astype(np.int32)
+        starts, ends = (np.concatenate([np.empty(0, dtype=np.int64), *times]) for times in _times_of(closed))
+        out = np.concatenate([values.room(0), *(c.values for c in closed)])
+        ok = np.concatenate([np.ones(0, dtype=bool), *(c.ok for c in closed)])
+        window = pa.DictionaryArray.from_arrays(which, pa.array(names, pa.string()))
+        columns = [window, pa.array(starts).view(UTC), pa.array(ends).view(UTC), arrow_column(values, out, ok)]
         table = pa.table(columns, names=["window", "start", "end", self.aggregate.output])
-        return table if len(closed) < 2 else table.take(pa.array(self._windows.order(closed)))
+        return table if len(names) < 2 else table.take(pa.array(self._windows.order(closed)))
+
+
+def _times_of(closed: list[Closed]) -> tuple[list[Array], list[Array]]:
+    return [c.starts for c in closed], [c.ends for c in closed]

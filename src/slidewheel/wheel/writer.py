@@ -34,7 +34,7 @@ from slidewheel.wheel.names import (
     store,
 )
 from slidewheel.wheel.overflow import _earliest, _link, _schedule
-from slidewheel.wheel.slots import _close, _mark_all, _reach, _sum_up
+from slidewheel.wheel.slots import _close, _fold, _mark_all, _mark_range, _reach, _sum_up
 
 
 def _gather_combined(states, at, columns, first, stop):
@@ -74,11 +74,48 @@ def _ticks(time, tick, rate):
     return ticks - 1 if rest < 0 else ticks + 1 if rest >= tick else ticks
 
 
-def _flush(view, width, feed, ticks):
-    """The ring's next slots to level 0, for as many ticks: in stretches without a long gap that end with a rotation.
+def _stretch(used, head, most):
+    """How many of the ring's slots from `head` on to take at once, up to which of them, and how many hold something.
 
-    There is one loop over the ticks for each key, so that the level's total stays in a register.
+    There is no gap of SHORTEST_GAP slots in them.
     """
+    taken = np.int64(0)
+    for k in range(most):
+        taken += used[np.uint64(head + k)]
+    if most - taken < SHORTEST_GAP:
+        count = most
+        while not used[np.uint64(head + count - 1)]:
+            count -= 1
+        return most, count, taken
+    count, empty, length, taken = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    while length < most and empty < SHORTEST_GAP:
+        here = np.int64(used[np.uint64(head + length)])
+        taken += here
+        empty = np.int64(0) if here else empty + 1
+        length += 1
+        count = length if here else count
+    return length, count, taken
+
+
+def _add_to_totals(view, width, ring, filled, first, count, begins):
+    """Slots of the ring into the totals of level 0, one loop over time for each key."""
+    totals, held = view[6], view[7]
+    for key in range(width):
+        total = identity()
+        holds = np.uint8(0)
+        if not begins:
+            total = combine(total, load(totals, key))
+            holds = held[np.uint64(key)]
+        for k in range(count):
+            at = first + k * width + key
+            total = combine(total, load(ring, at))
+            holds |= filled[np.uint64(at)]
+        store(totals, key, total)
+        held[np.uint64(key)] = holds
+
+
+def _flush(view, width, feed, ticks):
+    """The ring's next slots to level 0, for as many ticks: in stretches without a long gap that end with a rotation."""
     table, bits, _, _, book, _, totals, held, _, _ = view
     clock, ring, filled, used = feed[0], feed[1], feed[2], feed[3]
     size, head, tick = len(used), clock[HEAD], clock[WATERMARK]
@@ -92,32 +129,29 @@ def _flush(view, width, feed, ticks):
         row = _reach(view, width, 0, tick)
         rotation = tick // book[0, SLOTS]
         stop = min(end, (rotation + 1) * book[0, SLOTS])
-        count, empty, length, taken = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-        while tick + length < stop and empty < SHORTEST_GAP and head + length < size:
-            here = np.int64(used[np.uint64(head + length)])
-            used[np.uint64(head + length)] = 0
-            taken += here
-            empty = np.int64(0) if here else empty + 1
-            length += 1
-            count = length if here else count
+        length, count, taken = _stretch(used, head, min(stop - tick, size - head))
         clock[USED] -= taken
         begins = book[0, OPEN] == NONE
         place, mark = (book[0, BASE] + row - book[0, PACKED]) * width, book[0, MARKS] + row * width
-        for key in range(width):
-            total = identity()
-            holds = np.uint8(0)
-            if not begins:
-                total = combine(total, load(totals, key))
-                holds = held[np.uint64(key)]
-            for k in range(count):
-                at, to = (head + k) * width + key, k * width + key
-                total = combine(total, load(ring, at))
-                store(table, place + to, load(ring, at))
-                store(ring, at, identity())
-                holds |= filled[np.uint64(at)]
-            store(totals, key, total)
-            held[np.uint64(key)] = holds
-        _mark_all(bits, mark, filled, head * width, count * width)
+        first, states = head * width, count * width
+        if width == 1:
+            total = _fold(ring, first, first + count, 1)
+            store(totals, 0, total if begins else combine(load(totals, 0), total))
+            held[0] = 1
+        else:
+            _add_to_totals(view, width, ring, filled, first, count, begins)
+        for k in range(states):
+            store(table, place + k, load(ring, first + k))
+        for k in range(states):
+            store(ring, first + k, identity())
+        if taken == states:
+            _mark_range(bits, mark, states)
+        else:
+            _mark_all(bits, mark, filled, first, states)
+        for k in range(states):
+            filled[np.uint64(first + k)] = 0
+        for k in range(length):
+            used[np.uint64(head + k)] = 0
         book[0, OPEN] = rotation
         book[0, HOLES] += count - taken
         book[0, ROWS], book[0, NEXT] = row + count, tick + count
