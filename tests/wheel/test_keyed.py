@@ -22,9 +22,7 @@ AGGREGATES = [
     sw.count("i").alias("known"),
     sw.sum("i"),
     sw.mean("x"),
-    sw.max("x"),
     sw.min("i"),
-    sw.last("s"),
     sw.argmax("i", "s"),
 ]
 

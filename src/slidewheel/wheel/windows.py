@@ -88,7 +88,7 @@ class Slide:
         """The windows that end with one of these slices."""
         count = self.due(int(ends[-1])) if len(ends) else 0
         first = int(self.kept[0])
-        out, ok = np.empty(count, dtype=slices.dtype), np.zeros(count, dtype=bool)
+        out, ok = np.empty(count, dtype=self.values.work.dtype), np.zeros(count, dtype=bool)
         self._run(
             "slide_over", self.fresh, self.kept, self.total, self.states, self.links, self.mask, self.marks,
             self.begins, starts, ends, slices, filled, self.length, self.every, ok, out
