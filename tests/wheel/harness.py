@@ -176,7 +176,9 @@ class Twins:
         columns, mask = self.columns(values, dtype)
         table = self.wheel.ingest(np.array(times, dtype=np.int64), columns, every=every, delay=delay, mask=mask)
         assert table.column_names == ["window", "start", "end", self.aggregate.output]
-        self.compare_windows(listed(table), self.model.ingest(times, values, every, delay))
+        names = [each.spec.name for each in self.model.registered]
+        wanted = self.model.ingest(times, values, every, delay)
+        self.compare_windows(listed(table), sorted(wanted, key=lambda w: (w.end, names.index(w.window), w.start)))
         assert self.wheel.watermark == self.model.watermark
         assert self.wheel.late == self.model.late
 

@@ -137,7 +137,8 @@ class TestTheExampleOfThePaper:
     START, END = "2023-11-09T10:15:23", "2023-11-09T13:20:50"
 
     @pytest.fixture(scope="class")
-    def day(self):
+    @classmethod
+    def day(cls):
         counted = Counted()
         wheel = sw.Wheel(counted.aggregate, start="2023-11-09", dtype=object)
         seconds = 15 * 3600

@@ -207,7 +207,8 @@ def test_keys_that_come_late():
 
 class TestTop:
     @pytest.fixture(scope="class")
-    def wheel(self):
+    @classmethod
+    def wheel(cls):
         wheel = sw.KeyedWheel([sw.sum("v"), sw.count()], keys="k", time="t", start=0, tick=1)
         dice = random.Random(3)
         keys = [f"k{n}" for n in range(50)]

@@ -18,8 +18,9 @@ class TestAStartInTheMiddle:
     START = "2023-11-09T10:17:23"
 
     @pytest.fixture(scope="class")
-    def wheel(self):
-        wheel = sw.Wheel(sw.sum(), start=self.START)
+    @classmethod
+    def wheel(cls):
+        wheel = sw.Wheel(sw.sum(), start=cls.START)
         seconds = 3 * 3600
         wheel.insert_many([wheel.start + k * SECOND for k in range(seconds)], list(range(seconds)))
         wheel.advance_to(wheel.start + seconds * SECOND)

@@ -104,3 +104,11 @@ def test_what_is_dropped_while_it_is_read():
 
     race(started(sw.sum(), keep={"a": 60}), write, look)
     assert right
+
+
+def test_snapshots_beside_the_writer_are_whole():
+    def look(wheel):
+        again = sw.Wheel.restore(sw.sum(), wheel.snapshot())
+        assert again.landmark() == total(0, again.watermark // SECOND)
+
+    race(started(sw.sum()), write, look, readers=1)

@@ -187,8 +187,19 @@ class Sessions:
     """The sessions of one spec."""
 
     spec: Session
-    place: Array = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
+    place: Array = field(default_factory=lambda: np.zeros(5, dtype=np.int64))
+    """See `sessions` in sessions.py; behind that the first tick of a session that is not to be returned."""
     total: Any = None
+
+    def begin(self, core: Core, tick: int) -> None:
+        """Begin with the ticks that are kept from this one on.
+
+        A session at their very beginning may have begun earlier, when nobody looked: it is left out.
+        """
+        self.place[0], self.place[4] = tick, n.NONE
+        self.advance(core, core.watermark)
+        if tick > core.first and self.place[1] and (self.place[2] - tick) * core.tick <= self.spec.gap:
+            self.place[4] = self.place[2]
 
     def advance(self, core: Core, until: int) -> list[Closed]:
         if self.total is None:
@@ -199,9 +210,10 @@ class Sessions:
         spans, out = np.empty(2 * count, dtype=np.int64), np.empty(count, dtype=core.dtype)
         known = core.tick, self.spec.gap, until, self.total, spans, out
         found = core.values.work.run("sessions", core.view, self.place, *known)
-        starts, lasts = spans[: 2 * found : 2] * core.tick, spans[1 : 2 * found : 2] * core.tick
-        ok = np.ones(found, dtype=bool)
-        return [lowered(core.values, self.spec.name, starts, lasts + self.spec.gap, out[:found], ok)]
+        whole = spans[: 2 * found : 2] != self.place[4]
+        starts, lasts = (spans[k : 2 * found : 2][whole] * core.tick for k in range(2))
+        ok = np.ones(len(starts), dtype=bool)
+        return [lowered(core.values, self.spec.name, starts, lasts + self.spec.gap, out[:found][whole], ok)]
 
 
 class Windows:
@@ -244,7 +256,14 @@ class Windows:
         else:
             self.starts[spec.name] = kept
         self.specs[spec.name] = spec
-        self.build(core, core.watermark)
+        if isinstance(spec, Session):
+            made = Sessions(spec)
+            made.begin(core, kept)
+            self.sessions.append(made)
+            return
+        self.groups = self._grouped(core, core.watermark)
+        for group in self.groups:
+            group.advance(core, core.watermark)
 
     @property
     def longest(self) -> int:
@@ -258,20 +277,25 @@ class Windows:
         for part in parts:
             part.advance(core, until)
 
-    def _lay_out(self, core: Core, until: int) -> None:
+    def _grouped(self, core: Core, until: int) -> list[Periodic]:
+        """The sliding windows in groups that share slices, as they are after a watermark."""
         periodic = [spec for spec in self.specs.values() if isinstance(spec, Sliding)]
-        self.groups, self.sessions = [], []
+        groups = []
         for places in shared(periodic) if periodic else []:
             specs = [periodic[k] for k in places]
             begin = min(min(self._next(spec, until) for spec in specs), until)
             group = Periodic(specs, core, begin)
             for slide, own in zip(group.slides, specs, strict=True):
                 slide.kept[0] = self._next(own, until)
-            self.groups.append(group)
+            groups.append(group)
+        return groups
+
+    def _lay_out(self, core: Core, until: int) -> None:
+        self.groups, self.sessions = self._grouped(core, until), []
         for spec in self.specs.values():
             if isinstance(spec, Session):
                 made = Sessions(spec)
-                made.place[0] = self.starts[spec.name]
+                made.place[0], made.place[4] = self.starts[spec.name], n.NONE
                 self.sessions.append(made)
 
     def _next(self, spec: Sliding, until: int) -> int:
