@@ -110,7 +110,10 @@ def same(aggregate: Any, got: Any, values: list[Any], others: list[Any] | None =
 
     Where others are taken away from a greater whole, up to the rounding of that whole.
     """
-    return alike(got, answered(aggregate, values), room(aggregate, values if others is None else others))
+    wanted = answered(aggregate, values)
+    if isinstance(got, bytes):  # sketches in tables
+        wanted = wanted.to_bytes()
+    return alike(got, wanted, room(aggregate, values if others is None else others))
 
 
 def room(aggregate: Any, values: list[Any]) -> float:
@@ -245,7 +248,9 @@ class Twins:
                 return (start, end) == whole
             case "inverse_landmark":
                 outside = covered(rungs, model, whole[0], start) and covered(rungs, model, end, whole[1])
-                return self.invertible and outside
+                # Where states do not count, only the range's own slots tell whether it is empty.
+                told = self.aggregate.name in ("count", "mean", "var", "std") or covered(rungs, model, start, end)
+                return self.invertible and outside and told
             case "prefix":
                 return any(r.prefix and r.fits(model, start, end) for r in rungs)
         raise NotImplementedError(plan)

@@ -80,12 +80,17 @@ def _constants(files: Sequence[ModuleType]) -> dict[str, int]:
     return {n: v for file in files for n, v in vars(file).items() if n.isupper() and type(v) is int}
 
 
+def counts(monoid: Monoid) -> bool:
+    """Whether a state tells how many values it holds."""
+    fields = monoid.state.names or () if monoid.state is not None else ()
+    return monoid.least == 0 or ("n" in fields and monoid.combine.__module__.startswith("slidewheel."))
+
+
 def _condition(monoid: Monoid) -> str:
-    """Whether a state that holds a value holds enough of them for an answer."""
-    if monoid.least <= 1:
+    """Whether a state holds enough values for an answer; where it does not count them, it holds one."""
+    if monoid.least == 0 or not counts(monoid):
         return "True"
-    assert monoid.state is not None
-    fields = monoid.state.names or ()
+    fields = (monoid.state.names or ()) if monoid.state is not None else ()
     number = " + ".join(f"s[{fields.index(name)}]" for name in ("n", "odd") if name in fields)
     return f"{number} >= {monoid.least}"
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from slidewheel.compiler.loops import counts
 from slidewheel.engine.columns import Array, read_only
 from slidewheel.engine.components import copy
 from slidewheel.wheel import names as n
@@ -18,6 +19,7 @@ from slidewheel.wheel import slots
 from slidewheel.wheel.blocks import BLOCK, Blocks
 from slidewheel.wheel.levels import Level
 from slidewheel.wheel.overflow import STEPS, WAYS
+from slidewheel.wheel.planner import COUNTS, EXACT
 from slidewheel.wheel.values import Values
 
 SLACK = 16
@@ -133,7 +135,10 @@ class Core:
 
     def known(self) -> tuple[Any, ...]:
         """What all questions share: the first tick, the watermark, what layout and aggregate allow, and the hint."""
-        inverse = 0 if self.values.monoid.inverse is None else 1 + self._exact_inverse()
+        inverse = 0
+        if self.values.monoid.inverse is not None:
+            exact = EXACT if self._exact_inverse() else 1
+            inverse = COUNTS if exact == EXACT and counts(self.values.monoid) else exact
         prefixed = any(level.layout == "prefix" for level in self.levels)
         return self.first, self.watermark, prefixed, inverse, self.values.aggregate.commutative, self.threshold
 

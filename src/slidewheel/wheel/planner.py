@@ -28,6 +28,7 @@ from slidewheel.wheel.slots import _row
 from slidewheel.wheel.writer import _ticks
 
 FAILED = -1
+EXACT, COUNTS = 2, 3
 
 
 def _whole(ticks, length, rate):
@@ -174,9 +175,10 @@ def _choose(gaps, book, rates, start, end, known, plan, parts, sizes):
                 return np.int64(WHEEL), cost
             if best == FAILED or cost < least:
                 best, least = np.int64(WHEEL), cost
-    if plan in (AUTO, COMBINED):
+    count = np.int64(0)
+    if plan in (AUTO, COMBINED, INVERSE):
         count, states = _split(gaps, book, rates, start, end, first, now, parts, 0, sizes)
-        if count >= 0:
+        if count >= 0 and plan != INVERSE:
             cost = max(states - 1, 0)
             if best == FAILED or cost < least:
                 sizes[0], best, least = count, np.int64(COMBINED), cost
@@ -184,7 +186,10 @@ def _choose(gaps, book, rates, start, end, known, plan, parts, sizes):
         cost = max(_running(book) - 1, 0)
         if best == FAILED or cost < least:
             sizes[0], best, least = _landmark(book, parts, 0), np.int64(LANDMARK), cost
-    if invertible > 0 and (plan == INVERSE or (plan == AUTO and invertible > 1 and (best == FAILED or least > 1))):
+    # Without its own slots, a range does not say whether it is empty.
+    known_full = count >= 0 or invertible == COUNTS or (start == first and end == now)
+    asked = plan == INVERSE or (plan == AUTO and invertible >= EXACT and (best == FAILED or least > 1))
+    if asked and known_full and (invertible > 0 or (start == first and end == now)):
         cost = _inverse_landmark(gaps, book, rates, start, end, first, now, commutative, parts, sizes, best, least)
         if cost >= 0:
             best, least = np.int64(INVERSE), cost
