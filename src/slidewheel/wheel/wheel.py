@@ -88,7 +88,8 @@ class Wheel(Exchange):
         self._threshold = scan_threshold
         first = instant_of(start) // self.tick
         self._typed = dtype is not None or self.aggregate.prepare is not None
-        values = values_for(self.aggregate, dtype if self._typed else object, None, self._prefix)
+        invertible = self._prefix or (not self._typed and self.aggregate.invertible)
+        values = values_for(self.aggregate, dtype if self._typed else object, None, invertible)
         self._core = self._new_core(values, first)
         self._windows = Windows(self.tick)
         self._buffer: tuple[list[int], list[Any]] = ([], [])
