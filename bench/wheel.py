@@ -117,24 +117,26 @@ def _ingest_once(report: Report, source: Stream, rate: int | None, ahead: int, p
 
 
 def windows(report: Report, settings: Settings, program: str | None) -> None:
-    report.say(
-        "\nwindows, figures 5 and 6: ns per row with one sliding window, i8; FiBA over slices of a slide is ours,"
-    )
+    report.say("\nwindows, figures 5 and 6: ns per row with one sliding window; FiBA over slices of a slide is ours,")
     report.say(
         f"interpreted, and gets {settings.fiba_rows} rows of the slow stream. uwheel's default is left out where"
     )
     report.say("its sums are wrong: slices of more than a minute that are not whole minutes, as 5m/100s has")
     columns = ["ahead", "ours", "uwheel keep", "uwheel drop", "FiBA", "ratio", "to drop"]
     rates = tuple(rate for rate in settings.rates if rate in WINDOW_LIMIT)
-    found = streams(settings, settings.window_rows, settings.slow_window_rows, rates, "i8")
-    for rate, source in found.items():
-        report.say(f"  {source.name}, {len(source)} rows, {source.disorder:.1%} out of order")
+    found = [
+        each
+        for kind in settings.kinds
+        for each in streams(settings, settings.window_rows, settings.slow_window_rows, rates, kind).items()
+    ]
+    for rate, source in found:
+        report.say(f"  {source.name}, {source.dtype}, {len(source)} rows, {source.disorder:.1%} out of order")
         table = report.table(columns, label="range/slide", first=12)
         worst: list[tuple[float, str]] = []
         with source.peer(program) as peer:
             for window in settings.windows if rate is not None else ((86_400, 3600),):
                 for ahead in settings.ahead:
-                    slow = rate == 1 and ahead == settings.ahead[0]
+                    slow = rate == 1 and ahead == settings.ahead[0] and source.dtype == "i8"
                     ratio, what = _window_once(
                         report, source, window, ahead, peer, settings.fiba_rows if slow else 0, table
                     )
@@ -159,7 +161,7 @@ def _window_once(
     table: Any,
 ) -> tuple[float | None, str]:
     name = "/".join(map(length_of, window))
-    what = f"windows, {source.name}, {name}, ahead {ahead}"
+    what = f"windows, {source.name}, {source.dtype}, {name}, ahead {ahead}"
     ends, sums = _whole_windows(source, source.into(source.wheel(ahead, window)))
     runs = {"ours": clocked(source.into, len(source), lambda: source.wheel(ahead, window))}
     if peer is not None:
