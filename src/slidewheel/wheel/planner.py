@@ -189,7 +189,7 @@ def _choose(gaps, book, rates, start, end, known, plan, parts, sizes):
     # Without its own slots, a range does not say whether it is empty.
     known_full = count >= 0 or invertible == COUNTS or (start == first and end == now)
     asked = plan == INVERSE or (plan == AUTO and invertible >= EXACT and (best == FAILED or least > 1))
-    if asked and known_full and (invertible > 0 or (start == first and end == now)):
+    if asked and known_full and invertible > 0:
         cost = _inverse_landmark(gaps, book, rates, start, end, first, now, commutative, parts, sizes, best, least)
         if cost >= 0:
             best, least = np.int64(INVERSE), cost
