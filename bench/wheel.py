@@ -1,4 +1,4 @@
-"""The experiments of the uWheel paper (Meldrum, Carbone, EDBT 2024), section 4: figures 5 to 11.
+"""The experiments of the uWheel paper (Meldrum, Carbone, DEBS 2024), section 4: figures 5 to 11.
 
 This file has what goes into a wheel, figures 5 to 8; `wheel_ranges` has what it is asked later.
 """
@@ -53,7 +53,7 @@ WINDOW_LIMIT = {1: 0.15, 100: 0.8}
 
 
 def run(report: Report, settings: Settings) -> None:
-    report.say("Meldrum, Carbone: uWheel (EDBT 2024), section 4, on generated streams with the rates and the disorder")
+    report.say("Meldrum, Carbone: uWheel (DEBS 2024), section 4, on generated streams with the rates and the disorder")
     report.say(
         "of its data. uwheel's time is taken inside its own process; ratios are medians of ratios within rounds."
     )

@@ -112,3 +112,24 @@ def test_snapshots_beside_the_writer_are_whole():
         assert again.landmark() == total(0, again.watermark // SECOND)
 
     race(started(sw.sum()), write, look, readers=1)
+
+
+def test_landmarks_are_those_of_one_watermark():
+    def look(wheel):
+        before = wheel.watermark
+        found, after = wheel.landmark(), wheel.watermark
+        assert found in {total(0, now) for now in range(before // SECOND, after // SECOND + 1)}
+
+    race(started(sw.sum()), write, look)
+
+
+def test_two_wheels_that_merge_with_each_other_do_not_wait_for_ever():
+    wheels = [started(sw.sum()) for _ in range(2)]
+    for wheel in wheels:
+        wheel.insert(0, 1)
+    threads = [threading.Thread(target=a.merge, args=(b,), daemon=True) for a, b in (wheels, wheels[::-1])]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)

@@ -58,7 +58,10 @@ class Asking:
         >>> wheel.query(1_000_000, 8_000_000)
         2
         """
-        view, known, core = self._seen
+        return self._ask(self._seen, start, end, plan)
+
+    def _ask(self, seen: tuple[Any, ...], start: InstantLike, end: InstantLike, plan: str) -> Any:
+        view, known, core = seen
         low = start if type(start) is int else instant(start)
         high = end if type(end) is int else instant(end)
         try:
@@ -66,7 +69,7 @@ class Asking:
             if of is not core:
                 raise AttributeError
         except AttributeError:
-            of, ask, starts, ends, room, ok, out, plain = self._get_ready(core)
+            of, ask, starts, ends, room, ok, out, plain = self._get_ready(seen)
         if core.compressed:
             view = (*view[:8], *core.spare())
         try:
@@ -82,10 +85,10 @@ class Asking:
             return core.values.empty()
         return out.item() if plain else core.values.value(out)
 
-    def _get_ready(self, core: Core) -> tuple[Any, ...]:
+    def _get_ready(self, seen: tuple[Any, ...]) -> tuple[Any, ...]:
         """What this thread needs to ask. An empty range is asked for, as that may have to be compiled."""
-        view, known, _ = self._seen
-        starts, ends = (np.full(1, self.start, dtype=np.int64) for _ in range(2))
+        view, known, core = seen
+        starts, ends = (np.full(1, known[0] * self.tick, dtype=np.int64) for _ in range(2))
         room, ok, out, work = core.room_for_plans(), np.zeros(1, dtype=bool), core.values.room(1), core.values.work
         asked = read_only(starts), read_only(ends), self.tick, 1.0 / self.tick, 0, room, 0, 1, ok, out
         work.run("ask_many", view, known, *asked)
@@ -111,11 +114,13 @@ class Asking:
         low, high = instants(starts), instants(ends)
         if len(low) != len(high):
             raise InvalidArgument(f"there are {len(low)} starts but {len(high)} ends")
-        out, ok, core = self._answers(low, high, plan_number(plan), plan)
+        out, ok, core = self._answers(self._seen, low, high, plan_number(plan), plan)
         return core.values.array(out, ok)
 
-    def _answers(self, low: Array, high: Array, number: int, plan: str) -> tuple[Array, Array, Core]:
-        view, known, core = self._seen
+    def _answers(
+        self, seen: tuple[Any, ...], low: Array, high: Array, number: int, plan: str
+    ) -> tuple[Array, Array, Core]:
+        view, known, core = seen
         out, ok = core.values.room(len(low)), np.empty(len(low), dtype=bool)
         failed: list[int] = []
         asked = read_only(low), read_only(high), self.tick, 1.0 / self.tick, number
@@ -161,7 +166,7 @@ class Asking:
         length = int(edges[1] - edges[0]) if len(edges) > 2 and timezone is None and every not in calendar.UNITS else 0
         level = self._level_for(seen[0][4], low, length) if length else None
         if level is None:
-            return self._slots_table(edges, *self._answers(edges[:-1], edges[1:], n.AUTO, "auto"))
+            return self._slots_table(edges, *self._answers(seen, edges[:-1], edges[1:], n.AUTO, "auto"))
         return self._slots_table(edges, *self._buckets(seen, level, edges, length))
 
     def _level_for(self, book: Array, low: int, length: int) -> int | None:
@@ -179,7 +184,7 @@ class Asking:
         view = (*view[:8], *core.spare()) if core.compressed else view
         core.values.work.run("buckets", view, level, *known, ok[:last], out)
         if last < len(ok):
-            out[last:], ok[last:], _ = self._answers(edges[-2:-1], edges[-1:], n.AUTO, "auto")
+            out[last:], ok[last:], _ = self._answers(seen, edges[-2:-1], edges[-1:], n.AUTO, "auto")
         if core.values.monoid.least == 0 and not ok.all():
             out[~ok], ok[:] = core.values.empty(), True
         return out, ok, core
@@ -191,8 +196,8 @@ class Asking:
 
     def landmark(self) -> Any:
         """The aggregate of all finished time, also of what is not kept any more."""
-        known = self._seen[1]
-        return self.query(known[0] * self.tick, known[1] * self.tick, plan="landmark")
+        seen = self._seen
+        return self._ask(seen, seen[1][0] * self.tick, seen[1][1] * self.tick, "landmark")
 
     def explain(self, start: InstantLike, end: InstantLike, plan: str = "auto") -> RangePlan:
         """How `query` answers this range: the plan, its parts, and its cost in combines.
@@ -233,7 +238,8 @@ class Asking:
         >>> wheel.to_arrow("pairs")["sum"].to_pylist()
         [3, 3]
         """
-        view, known, core = self._seen
+        seen = self._seen
+        view, known, _ = seen
         names = [one.name for one in self.levels]
         if level is not None and level not in names:
             raise InvalidArgument(f"there is no level {level!r}; there are {', '.join(names)}")
@@ -245,7 +251,7 @@ class Asking:
         slots = np.arange(int(line[n.KEPT]), known[1] // length + 1) * length
         starts = np.clip(slots[:-1], known[0], None) * self.tick
         ends = slots[1:] * self.tick
-        out, ok, core = self._answers(starts, ends, n.WHEEL, "wheel")
+        out, ok, core = self._answers(seen, starts, ends, n.WHEEL, "wheel")
         columns = [pa.array(starts).view(UTC), pa.array(ends).view(UTC), arrow_column(core.values, out, ok)]
         return pa.Table.from_arrays(columns, names=["start", "end", self.aggregate.output])
 

@@ -36,10 +36,3 @@ class Blocks:
         begin = int(self.directory[1]) >> 7 if len(self.directory) else len(self.words)
         self.words = self.words[begin:].copy()
         self.directory[1::2] -= begin * 128
-
-    def states(self) -> Array:
-        """All of them, each a row of words."""
-        found = np.empty((len(self) * BLOCK, self.width), dtype=np.int64)
-        both = np.concatenate([self.directory, self.words])
-        compiled(packing).unpack(both, 0, len(self.directory), found)
-        return found

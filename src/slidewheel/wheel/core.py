@@ -7,7 +7,7 @@ must move, they move to a new table. So a view stays right whatever the writer d
 import copy as copying
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -30,7 +30,10 @@ PIECE = 1 << 17
 """Rows that are ingested at a time."""
 
 
-def exclusive(method: Callable[..., Any]) -> Any:
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def exclusive(method: Method) -> Method:
     """A method that writes: one thread after the other."""
 
     @wraps(method)
@@ -38,7 +41,7 @@ def exclusive(method: Callable[..., Any]) -> Any:
         with self._writing:
             return method(self, *arguments, **named)
 
-    return alone
+    return cast(Method, alone)
 
 
 class Core:

@@ -55,7 +55,6 @@ class Exchange(Asking):
     def aggregates(self) -> tuple[Aggregate, ...]:
         return (self.aggregate,)
 
-    @exclusive
     def merge(self, other: Self) -> list[WindowResult]:
         """Take in all that another wheel has accepted, finished or not; it is left as it is.
 
@@ -75,13 +74,20 @@ class Exchange(Asking):
             raise InvalidArgument(
                 f"these wheels have other aggregates: {self.aggregate.output}, {other.aggregate.output}"
             )
+        with other._writing:  # one lock after the other, as the other wheel may be merging with this one
+            other._flush()
+            theirs, typed, late = other._core.copy(), other._typed, other._late
+        return self._merge(theirs, typed, late)
+
+    @exclusive
+    def _merge(self, theirs: Core, typed: bool, late: int) -> list[WindowResult]:
         self._flush()
-        other._flush()
-        if not other._typed:
-            return self._listed(self._advance(other._core.watermark))
+        if not typed:
+            self._late += late
+            return self._listed(self._advance(theirs.watermark))
         if not self._typed:
-            self._retype(Values(self.aggregate, other._core.values.kinds, self._prefix))
-        mine, theirs = self._core, other._core
+            self._retype(Values(self.aggregate, theirs.values.kinds, self._prefix))
+        mine = self._core
         if mine.values.kinds != theirs.values.kinds or _form(mine) != _form(theirs):
             raise InvalidArgument(
                 "these wheels hold values of different types: make both with the same dtype= and prefix="
@@ -101,7 +107,7 @@ class Exchange(Asking):
         windows.refuse_too_many(made.watermark)
         with uninterrupted():
             self._core, self._windows = made, windows
-            self._late += other._late
+            self._late += late
             self._edition += 1
             return self._listed(self._close())
 

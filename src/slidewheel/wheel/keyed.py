@@ -240,10 +240,11 @@ class KeyedWheel:
     def query(self, start: InstantLike, end: InstantLike, keys: Any = None, plan: str = "auto") -> pa.Table:
         """The aggregates of [start, end) for one key (a value, or a tuple for several key columns), for a list of
         keys, or for all of them in their order."""
-        low, high = self._range(start, end, plan)
-        seen = self._seen
+        return self._ask(self._seen, start, end, keys, plan)
+
+    def _ask(self, seen: Any, start: InstantLike, end: InstantLike, keys: Any, plan: str) -> pa.Table:
+        edges = np.array(self._range(seen, start, end, plan), dtype=np.int64)
         codes, columns = self._chosen(keys, seen[2])
-        edges = np.array([low, high], dtype=np.int64)
         answers = self._answers(seen, edges, codes, plan_number(plan), plan)
         return pa.Table.from_arrays([*columns, *answers], names=[*self.keys, *self._outputs])
 
@@ -251,8 +252,8 @@ class KeyedWheel:
         self, start: InstantLike, end: InstantLike, every: DurationLike, keys: Any = None, timezone: str | None = None
     ) -> pa.Table:
         """The same for buckets of `every`, as in `Wheel.group_by`: a row for each bucket and key."""
-        low, high = self._range(start, end, "auto")
         seen = self._seen
+        low, high = self._range(seen, start, end, "auto")
         edges = calendar.edges(low, high, every, timezone, self.tick)
         codes, columns = self._chosen(keys, seen[2])
         answers = self._answers(seen, edges, codes, n.AUTO, "auto")
@@ -275,30 +276,31 @@ class KeyedWheel:
 
     def landmark(self, keys: Any = None) -> pa.Table:
         """All finished time."""
-        return self.query(self.start, self._seen[1] * self.tick, keys, plan="landmark")
+        seen = self._seen
+        return self._ask(seen, self.start, seen[1] * self.tick, keys, "landmark")
 
     def explain(self, start: InstantLike, end: InstantLike, plan: str = "auto") -> RangePlan:
         """The plan for a range, the same for each key; the cost is that of one."""
-        low, high = self._range(start, end, plan)
-        if not self._cores:
+        seen = self._seen
+        low, high = self._range(seen, start, end, plan)
+        if not seen[0]:
             raise InvalidArgument("there is no plan before the first rows")
-        view, known, _, core = self._seen[0][0]
+        view, known, _, core = seen[0][0]
         room = core.room_for_plans()
         ticks = low // self.tick, high // self.tick
         kind, cost = planned(core.values.monoid, *view[3:6], *ticks, known, plan_number(plan), *room[:2])
         if kind < 0:
-            raise refusal(self, view, self._seen[1], low, high, plan, cost)
+            raise refusal(self, view, seen[1], low, high, plan, cost)
         return plan_of(low, high, kind, cost, room, self.levels)
 
     @property
     def _outputs(self) -> list[str]:
         return [aggregate.output for aggregate in self.aggregates]
 
-    def _range(self, start: InstantLike, end: InstantLike, plan: str) -> tuple[int, int]:
+    def _range(self, seen: Any, start: InstantLike, end: InstantLike, plan: str) -> tuple[int, int]:
         low, high = instant_of(start), instant_of(end)
-        now = self._seen[1] * self.tick
-        if low % self.tick or high % self.tick or not self.start <= low <= high <= now:
-            raise refusal(self, None, self._seen[1], low, high, plan, n.NOT_A_RANGE)
+        if low % self.tick or high % self.tick or not self.start <= low <= high <= seen[1] * self.tick:
+            raise refusal(self, None, seen[1], low, high, plan, n.NOT_A_RANGE)
         return low, high
 
     def _chosen(self, keys: Any, count: int) -> tuple[Array, list[pa.Array]]:
@@ -363,29 +365,41 @@ class KeyedWheel:
 
     # ---- other wheels, other processes
 
-    @exclusive
     def merge(self, other: "KeyedWheel") -> None:
         """Take in all that another wheel has accepted, finished or not; it is left as it is."""
         require_fit(self, other)
         mine, theirs = ([described(a) for a in wheel.aggregates] for wheel in (self, other))
         if mine != theirs or self.keys != other.keys:
             raise InvalidArgument("these wheels have other aggregates or keys")
-        if other._schema is None:
-            return self._advance(other._watermark)
+        with other._writing:  # one lock after the other, as the other wheel may be merging with this one
+            cores, watermark, first, late = (
+                [c.copy() for c in other._cores],
+                other._watermark,
+                other._first,
+                other._late,
+            )
+            keys = other._known.take(np.arange(len(other._known))) if other._schema is not None else []
+        self._merge(cores, keys, other, watermark, first, late)
+
+    @exclusive
+    def _merge(
+        self, cores: list[Core], keys: list[pa.Array], other: "KeyedWheel", watermark: int, first: int, late: int
+    ) -> None:
+        if not cores:
+            self._late += late
+            return self._advance(watermark)
+        assert other._schema is not None
         if self._schema is None:
             self._begin(other._schema)
         assert self._schema is not None
         if not self._schema.equals(other._schema) or self._prefix != other._prefix:
             raise InvalidArgument("these wheels differ in types or states: use the same types, and prefix= in both")
-        count = len(other._known)
         with uninterrupted():
-            columns = [column.cast(self._schema.field(name).type) for name, column in zip(
-                self.keys, other._known.take(np.arange(count)), strict=True)]  # fmt: skip
-            codes = self._known.encode(columns, count)
-            made = [merged(a, b, codes, len(self._known)) for a, b in zip(self._cores, other._cores, strict=True)]
-            self._cores, self._watermark = made, max(self._watermark, other._watermark)
-            self._first = min(self._first, other._first)
-            self._late, self._edition = self._late + other._late, self._edition + 1
+            codes = self._known.encode(keys, len(keys[0]))
+            made = [merged(a, b, codes, len(self._known)) for a, b in zip(self._cores, cores, strict=True)]
+            self._cores, self._watermark = made, max(self._watermark, watermark)
+            self._first = min(self._first, first)
+            self._late, self._edition = self._late + late, self._edition + 1
             self._publish()
 
     def _facts(self) -> dict[str, Any]:

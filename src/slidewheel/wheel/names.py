@@ -37,17 +37,15 @@ USED = 2  # slots of the ring that hold something
 LATE = 3
 GREATEST = 4  # the greatest time seen, in microseconds
 SEEN = 5  # rows since the last watermark
-AT = 6  # the row at work
-WAITING = 7  # entries in the overflow wheel
-FREE = 8  # the first free entry there, or -1
-START = 9  # the first tick
-DENSE = 10  # whether neighbours were mostly of one slot
-FRESH = 11  # entries of the overflow wheel from here on were never used
-CLOCK = 12
+WAITING = 6  # entries in the overflow wheel
+FREE = 7  # the first free entry there, or -1
+START = 8  # the first tick
+DENSE = 9  # whether neighbours were mostly of one slot
+FRESH = 10  # entries of the overflow wheel from here on were never used
+CLOCK = 11
 
-# The parts of a plan: level, first row, row after the last; or one of these in place of the first row.
+# The parts of a plan: level, first row, row after the last; or this in place of the first row.
 TOTAL = -1
-PART = 3
 
 # Plans, and why a range may have none.
 AUTO, WHEEL, COMBINED, LANDMARK, INVERSE, PREFIXED = 0, 1, 2, 3, 4, 5

@@ -65,15 +65,3 @@ def pack(states, directory, out):
                         out[place + 1] = np.int64(np.uint64(out[place + 1]) | rest)
             used += width
     return used
-
-
-def unpack(packed, at, start, states):
-    """The states of the blocks from the first on."""
-    words = states.shape[1]
-    for row in range(len(states)):
-        for j in range(words):
-            place = at + 2 * (words * (row >> 6) + j)
-            width = packed[place + 1] & 127
-            bit = (row & 63) * width
-            found = _bits(packed, start + (packed[place + 1] >> 7) + (bit >> 6), bit & 63, width)
-            states[row, j] = np.int64(np.uint64(packed[place]) + found)

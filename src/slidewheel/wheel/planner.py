@@ -233,8 +233,3 @@ def _inverse_landmark(gaps, book, rates, start, end, first, now, commutative, pa
     sizes[0] = _landmark(book, parts, 0)
     sizes[1], sizes[2] = older, newer
     return cost
-
-
-def explain(gaps, book, rates, start, end, known, plan, parts, sizes):
-    """`_choose`, for those who want to see it."""
-    return _choose(gaps, book, rates, start, end, known, plan, parts, sizes)

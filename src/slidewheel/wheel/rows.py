@@ -84,17 +84,14 @@ def put_finished(view, width, feed, slots, states, filled, watermark):
 
 def put_pending(width, feed, ticks, codes, states):
     """States of ticks that are not finished, into the ring or the overflow wheel."""
-    for k in range(len(ticks)):
-        _add_pending(width, feed, ticks[np.uint64(k)], codes[np.uint64(k)], states, k)
-
-
-def _add_pending(width, feed, tick, key, states, at):
     clock, used = feed[0], feed[3]
-    ahead = tick - clock[WATERMARK]
-    if ahead < len(used):
-        _write(feed, width, clock[HEAD] + ahead, key, states, at)
-    else:
-        _schedule(feed, tick - clock[START], key, states, at)
+    for k in range(len(ticks)):
+        tick, key = ticks[np.uint64(k)], codes[np.uint64(k)]
+        ahead = tick - clock[WATERMARK]
+        if ahead < len(used):
+            _write(feed, width, clock[HEAD] + ahead, key, states, k)
+        else:
+            _schedule(feed, tick - clock[START], key, states, k)
 
 
 def add_states(into, into_filled, places, states, filled):

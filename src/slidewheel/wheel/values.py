@@ -79,7 +79,7 @@ def planned(monoid: Any, *arguments: Any) -> tuple[int, int]:
 
 @cache
 def _planner(monoid: Any) -> Callable[..., Any]:
-    return interpreted(loops.FILES, monoid)["explain"]  # type: ignore[no-any-return]
+    return interpreted(loops.FILES, monoid)["_choose"]  # type: ignore[no-any-return]
 
 
 class Values:

@@ -3,7 +3,6 @@
 import numpy as np
 
 from slidewheel.wheel.names import (
-    AT,
     BASE,
     DENSE,
     FREE,
@@ -256,7 +255,6 @@ def ingest(columns, valid, times, codes, first, last, every, delay, until, tick,
                     greatest = max(greatest, times[np.uint64(run)])
                     run += 1
             runs += 1
-            clock[AT] = i
             if ahead < size:
                 slot = head + ahead if head + ahead < size else head + ahead - size
                 at = slot * width + key
