@@ -42,7 +42,7 @@ def text(files: Sequence[ModuleType], monoid: Monoid) -> str:
     for function in _functions(files):
         begins = f"\n@{inner}\n" if function.__name__.startswith("_") else f"\n@njit(cache=True, **{driver})\n"
         lines.append(begins + ast.unparse(source.own_definition(function)))
-    lines.append(f"gather = {_gather(monoid)}")
+    lines += [f"{name} = {chosen}" for name, chosen in _chosen(monoid).items()]
     return "\n".join(lines) + "\n"
 
 
@@ -64,7 +64,7 @@ def interpreted(files: Sequence[ModuleType], monoid: Monoid) -> dict[str, Any]:
     names["enough"] = eval(f"lambda s: {_condition(monoid)}")
     for function in _functions(files):
         names[function.__name__] = FunctionType(function.__code__, names, function.__name__)
-    names["gather"] = names["_gather_combined"]
+    names |= {name: names[chosen] for name, chosen in _chosen(monoid, interpreted=True).items()}
     return names
 
 
@@ -95,5 +95,7 @@ def _condition(monoid: Monoid) -> str:
     return f"{number} >= {monoid.least}"
 
 
-def _gather(monoid: Monoid) -> str:
-    return "_gather_absorbed" if monoid.absorb else "_gather_combined"
+def _chosen(monoid: Monoid, interpreted: bool = False) -> dict[str, str]:
+    """Which of several loops this aggregate takes."""
+    gather = "_gather_absorbed" if monoid.absorb and not interpreted else "_gather_combined"
+    return {"gather": gather, "fold": "_fold_commutative" if monoid.commutative else "_fold_ordered"}

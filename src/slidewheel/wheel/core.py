@@ -69,6 +69,7 @@ class Core:
         """Rows that each level's region has room for."""
         self.gap_room = [0] * len(levels)
         self.compressed = any(level.layout == "compressed" for level in levels)
+        self.forgets = any(level.kept is not None for level in levels)
         self.threshold = 0
         """The longest scan of one level that is preferred to fewer combines."""
         self.wanted = 0
@@ -137,13 +138,16 @@ class Core:
         self.view = (*memory, self.totals.copy(), self.held.copy(), *self.spare())
 
     def known(self) -> tuple[Any, ...]:
-        """What all questions share: the first tick, the watermark, what layout and aggregate allow, and the hint."""
+        """What all questions share: the first tick, the watermark, what layout and aggregate allow, the hint, and
+        whether each level has a row for each of its slots."""
         inverse = 0
         if self.values.monoid.inverse is not None:
             exact = EXACT if self._exact_inverse() else 1
             inverse = COUNTS if exact == EXACT and counts(self.values.monoid) else exact
         prefixed = any(level.layout == "prefix" for level in self.levels)
-        return self.first, self.watermark, prefixed, inverse, self.values.aggregate.commutative, self.threshold
+        now, finest = self.watermark, self.book[0]
+        whole = not self.forgets and self.first >= 0 and bool(finest[n.GAPS] == 0 and finest[n.NEXT] == now)
+        return self.first, now, prefixed, inverse, self.values.aggregate.commutative, self.threshold, whole
 
     def _exact_inverse(self) -> bool:
         """Whether taking away loses nothing, or was asked for: only then it is used without being named."""

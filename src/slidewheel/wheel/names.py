@@ -56,4 +56,4 @@ NOT_KEPT, NO_PLAN, NOT_A_RANGE = 0, 1, 2
 # A feed is what the writer has besides: clock, ring, filled, used, heads, tails, follows, when, whose, waiting, spare.
 
 combine: Any = None
-identity = load = store = item = lower = put = inverse = enough = absorb = gather = combine
+identity = load = store = item = lower = put = inverse = enough = absorb = gather = fold = combine

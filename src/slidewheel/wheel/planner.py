@@ -14,12 +14,15 @@ from slidewheel.wheel.names import (
     KEPT,
     LANDMARK,
     LENGTH,
+    NEXT,
     NO_PLAN,
     NONE,
     NOT_KEPT,
     OPEN,
+    ORIGIN,
     PREFIX,
     PREFIXED,
+    ROWS,
     SLOTS,
     TOTAL,
     WHEEL,
@@ -56,6 +59,57 @@ def _split(gaps, book, rates, start, end, first, now, parts, at, sizes):
     the rotations under way. Slots that are not kept are left to finer levels. Returns the number of parts written from
     `at` on, and of states in them; -1 if there is no way. Behind its first three, `sizes` has two places for a level.
     """
+    count, states = _climb(book, rates, start, end, first, now, parts, at)
+    if count >= 0:
+        return count, states
+    return _descend(gaps, book, rates, start, end, first, now, parts, at, sizes)
+
+
+def _climb(book, rates, start, end, first, now, parts, at):
+    """`_split` where levels have no gaps and keep all of the range: one pass from the finest level on, -1 elsewhere."""
+    if (start < 0) | (end >= 1 << 50):
+        return np.int64(-1), np.int64(0)
+    levels = len(book)
+    behind = at + 2 * levels
+    left, right, count = at, behind, np.int64(0)
+    up, down = start, end  # the whole slots of a level
+    for level in range(levels):
+        origin, rows = book[level, ORIGIN], book[level, ROWS]
+        if (book[level, GAPS] > 0) | (up < book[level, KEPT]):
+            return np.int64(-1), np.int64(0)
+        above_up, above_down = np.int64(0), np.int64(-1)
+        if level + 1 < levels:  # an integer and a half, times 1 / length, is never next to a whole number
+            length, rate = book[level + 1, LENGTH], rates[level + 1]
+            above_up = np.int64(((start if start == first else start + length - 1) + 0.5) * rate)
+            above_down = np.int64((end + 0.5) * rate)
+        if (above_up > above_down) | ((above_up == above_down) & (end < now)):
+            rows = min(down - origin, rows) - (up - origin)
+            _put_part(parts, left, level, up - origin, up - origin + rows)
+            left += rows > 0
+            count += max(rows, 0)
+            break
+        ratio = book[level, SLOTS]
+        own = min(above_up * ratio - origin, rows) - (up - origin)
+        _put_part(parts, left, level, up - origin, up - origin + own)
+        left += own > 0
+        count += max(own, 0)
+        if end == now:
+            own = np.int64(book[level, OPEN] != NONE)
+            _put_part(parts, right - 1, level, TOTAL, 0)
+        else:
+            low = above_down * ratio - origin
+            own = min(down - origin, rows) - low
+            _put_part(parts, right - 1, level, low, low + own)
+        right -= own > 0
+        count += max(own, 0)
+        up, down = above_up, above_down
+    for k in range(3 * (behind - right)):
+        parts[np.uint64(3 * left + k)] = parts[np.uint64(3 * right + k)]
+    return left + behind - right - at, count
+
+
+def _descend(gaps, book, rates, start, end, first, now, parts, at, sizes):
+    """`_split` for any levels: the coarsest that has whole slots first, then finer ones on both sides of it."""
     levels, middle = len(book), -1
     for level in range(levels):  # up .. down are the whole slots of each level
         length, rate = book[level, LENGTH], rates[level]
@@ -148,7 +202,7 @@ def _choose(gaps, book, rates, start, end, known, plan, parts, sizes):
 
     All in ticks. `known` is what all ranges share: where the wheel began, its watermark, and what may be used.
     """
-    first, now, prefixed, invertible, commutative, threshold = known
+    first, now, prefixed, invertible, commutative, threshold, whole = known
     sizes[0] = sizes[1] = sizes[2] = 0
     best, least = np.int64(FAILED), np.int64(0)
     if start == end and plan != LANDMARK:
@@ -189,6 +243,8 @@ def _choose(gaps, book, rates, start, end, known, plan, parts, sizes):
     # Without its own slots, a range does not say whether it is empty.
     known_full = count >= 0 or invertible == COUNTS or (start == first and end == now)
     asked = plan == INVERSE or (plan == AUTO and invertible >= EXACT and (best == FAILED or least > 1))
+    if asked and whole and best != FAILED and plan == AUTO:
+        asked = _outside(book, rates, start, end, first, now) < least
     if asked and known_full and invertible > 0:
         cost = _inverse_landmark(gaps, book, rates, start, end, first, now, commutative, parts, sizes, best, least)
         if cost >= 0:
@@ -209,6 +265,28 @@ def _running(book):
     for level in range(len(book)):
         count += book[level, OPEN] != NONE
     return count
+
+
+def _outside(book, rates, start, end, first, now):
+    """What an inverse landmark costs where each level has a row for each slot: `_climb` for both of its parts, which
+    only counts."""
+    cost = max(_running(book) - 1, 0)
+    if start > first:
+        cost += start - book[0, ORIGIN]
+        for level in range(1, len(book)):
+            slot, origin = np.int64((start + 0.5) * rates[level]), book[level, ORIGIN]
+            if slot <= origin:
+                break
+            cost -= slot * (book[level - 1, SLOTS] - 1) + origin - book[level - 1, ORIGIN]
+    if end < now:
+        cost += now - end
+        for level in range(1, len(book)):
+            slot, last = np.int64((end + book[level, LENGTH] - 0.5) * rates[level]), book[level, NEXT]
+            if slot > last:
+                break
+            cost += slot * (book[level - 1, SLOTS] - 1) + last - book[level - 1, NEXT]
+            cost += book[level - 1, OPEN] != NONE
+    return cost
 
 
 def _inverse_landmark(gaps, book, rates, start, end, first, now, commutative, parts, sizes, best, least):

@@ -21,6 +21,7 @@ from slidewheel.wheel.names import (
     TOTAL,
     combine,
     enough,
+    fold,
     identity,
     inverse,
     load,
@@ -30,7 +31,7 @@ from slidewheel.wheel.names import (
 )
 from slidewheel.wheel.packing import _unpacked
 from slidewheel.wheel.planner import _choose, _split
-from slidewheel.wheel.slots import _fold, _marked, _row
+from slidewheel.wheel.slots import _marked, _row
 
 
 def _of_part(view, width, key, level, low, high):
@@ -41,12 +42,12 @@ def _of_part(view, width, key, level, low, high):
     packed = book[level, PACKED]
     base = book[level, BASE] - packed
     if low >= packed:
-        return _fold(table, (base + low) * width + key, (base + high) * width + key, width)
+        return fold(table, (base + low) * width + key, (base + high) * width + key, width)
     total = _unpacked(view, level, low)
     for row in range(low + 1, min(high, packed)):
         total = combine(total, _unpacked(view, level, row))
     if high > packed:
-        total = combine(total, _fold(table, (base + packed) * width + key, (base + high) * width + key, width))
+        total = combine(total, fold(table, (base + packed) * width + key, (base + high) * width + key, width))
     return total
 
 
@@ -114,6 +115,10 @@ def _held_in(view, known, width, key, start, end, kind, room):
     parts, sizes, own = room
     if kind != INVERSE:
         return _holds(view, width, key, parts, sizes[0])
+    book = view[4]
+    if width == 1 and book[0, GAPS] == 0 and start >= book[0, KEPT]:
+        rows, origin = book[0, ROWS], book[0, ORIGIN]
+        return _any(view[1], book[0, MARKS], min(start - origin, rows), min(end - origin, rows))
     count, _ = _split(view[3], view[4], view[5], start, end, known[0], known[1], own, 0, sizes)
     return count < 0 or _holds(view, width, key, own, count)
 

@@ -79,14 +79,19 @@ def _marked(bits, place):
     return (bits[np.uint64(place >> 6)] >> np.uint64(place & 63)) & np.uint64(1) != np.uint64(0)
 
 
-def _fold(table, low, high, width):
-    """The states at low, low + width, ... up to high, in four chains that do not wait for each other."""
+def _few(table, low, count, width):
+    """So many states from `low` on, each `width` after the other."""
+    total = load(table, low)
+    for k in range(1, count):
+        total = combine(total, load(table, low + k * width))
+    return total
+
+
+def _fold_ordered(table, low, high, width):
+    """The states at low, low + width, ... up to high, in four chains that do not wait for each other: a quarter each."""
     count = (high - low) // width if width > 1 else high - low
     if count < 8:
-        total = load(table, low)
-        for k in range(1, count):
-            total = combine(total, load(table, low + k * width))
-        return total
+        return _few(table, low, count, width)
     each = count >> 2
     second, third, fourth = low + each * width, low + 2 * each * width, low + 3 * each * width
     a, b, c, d = load(table, low), load(table, second), load(table, third), load(table, fourth)
@@ -97,6 +102,24 @@ def _fold(table, low, high, width):
         d = combine(d, load(table, fourth + k * width))
     for k in range(each, count - 3 * each):
         d = combine(d, load(table, fourth + k * width))
+    return combine(combine(a, b), combine(c, d))
+
+
+def _fold_commutative(table, low, high, width):
+    """The same where order does not matter: each chain takes every fourth, so that neighbours go through vectors."""
+    count = (high - low) // width if width > 1 else high - low
+    if count < 8:
+        return _few(table, low, count, width)
+    a, b, c, d = load(table, low), load(table, low + width), load(table, low + 2 * width), load(table, low + 3 * width)
+    at = low + 4 * width
+    for _ in range((count >> 2) - 1):
+        a = combine(a, load(table, at))
+        b = combine(b, load(table, at + width))
+        c = combine(c, load(table, at + 2 * width))
+        d = combine(d, load(table, at + 3 * width))
+        at += 4 * width
+    for k in range(count & 3):
+        d = combine(d, load(table, at + k * width))
     return combine(combine(a, b), combine(c, d))
 
 

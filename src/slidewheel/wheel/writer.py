@@ -26,6 +26,7 @@ from slidewheel.wheel.names import (
     WATERMARK,
     absorb,
     combine,
+    fold,
     gather,
     identity,
     item,
@@ -33,7 +34,7 @@ from slidewheel.wheel.names import (
     store,
 )
 from slidewheel.wheel.overflow import _earliest, _link, _schedule
-from slidewheel.wheel.slots import _close, _fold, _mark_all, _mark_range, _reach, _sum_up
+from slidewheel.wheel.slots import _close, _mark_all, _mark_range, _reach, _sum_up
 
 
 def _gather_combined(states, at, columns, first, stop):
@@ -134,7 +135,7 @@ def _flush(view, width, feed, ticks):
         place, mark = (book[0, BASE] + row - book[0, PACKED]) * width, book[0, MARKS] + row * width
         first, states = head * width, count * width
         if width == 1:
-            total = _fold(ring, first, first + count, 1)
+            total = fold(ring, first, first + count, 1)
             store(totals, 0, total if begins else combine(load(totals, 0), total))
             held[0] = 1
         else:
