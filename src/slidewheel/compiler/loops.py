@@ -24,7 +24,6 @@ def inverse(a, b):
     return a
 """
 
-
 HEAD = """
 from slidewheel.compiler.runtime import UNCOUNTED, uncounted
 """
@@ -97,5 +96,10 @@ def _condition(monoid: Monoid) -> str:
 
 def _chosen(monoid: Monoid, interpreted: bool = False) -> dict[str, str]:
     """Which of several loops this aggregate takes."""
-    gather = "_gather_absorbed" if monoid.absorb and not interpreted else "_gather_combined"
-    return {"gather": gather, "fold": "_fold_commutative" if monoid.commutative else "_fold_ordered"}
+    order = "commutative" if monoid.commutative else "ordered"
+    absorbs = bool(monoid.absorb) and not interpreted
+    return {
+        "fold": f"_fold_{order}",
+        "gather": "_gather_absorbed" if absorbs else "_gather_ordered",
+        "gather_run": "_run_absorbed" if absorbs else f"_run_{order}",
+    }

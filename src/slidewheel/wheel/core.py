@@ -20,7 +20,9 @@ from slidewheel.wheel.blocks import BLOCK, Blocks
 from slidewheel.wheel.levels import Level
 from slidewheel.wheel.overflow import STEPS, WAYS
 from slidewheel.wheel.planner import COUNTS, EXACT
+from slidewheel.wheel.reader import BATCH
 from slidewheel.wheel.values import Values
+from slidewheel.wheel.writer import AT_ONCE
 
 SLACK = 16
 """A table has room for a sixteenth more than it holds."""
@@ -80,6 +82,8 @@ class Core:
         self.ring[:] = self._identity()
         self.filled = np.zeros(ahead * width, dtype=np.uint8)
         self.used = np.zeros(ahead, dtype=np.uint8)
+        """Which states of the ring hold something, and which of its slots; that is the same for a single key, so that
+        only `used` says it."""
         self.heads = np.full(WAYS * STEPS, -1, dtype=np.int64)
         self.tails = np.full(WAYS * STEPS, -1, dtype=np.int64)
         self._empty_pool()
@@ -113,7 +117,8 @@ class Core:
     @property
     def feed(self) -> tuple[Any, ...]:
         overflow = self.heads, self.tails, self.follows, self.when, self.whose, self.waiting
-        return (self.clock, self.ring, self.filled, self.used, *overflow, self.spare()[0])
+        near = np.empty(2 * AT_ONCE, dtype=np.int64)
+        return (self.clock, self.ring, self.filled, self.used, *overflow, self.spare()[0], near)
 
     def copy(self) -> "Core":
         """Another one with the same contents."""
@@ -158,7 +163,7 @@ class Core:
     def room_for_plans(self) -> tuple[Array, Array, Array]:
         """Memory for the parts of a plan, their numbers, and parts once more."""
         levels = len(self.levels)
-        sizes = 3 * (6 * levels + 3), 3 + 2 * levels, 3 * (2 * levels + 1)
+        sizes = max(3 * (6 * levels + 3), 2 * BATCH), 3 + 2 * levels, 3 * (2 * levels + 1)
         parts, numbers, own = (np.zeros(size, dtype=np.int64) for size in sizes)
         return parts, numbers, own
 
@@ -194,7 +199,7 @@ class Core:
         """What is ahead of the watermark: ticks, keys and states; those of one tick in the order in which they came."""
         size = len(self.used)
         places = (int(self.clock[n.HEAD]) + np.arange(size)) % size
-        ahead, codes = np.nonzero(self.filled.reshape(size, self.width)[places])
+        ahead, codes = np.nonzero(self._holding().reshape(size, self.width)[places])
         near = self.ring[places[ahead] * self.width + codes]
         listed = []
         for head in self.heads[self.heads >= 0].tolist():
@@ -328,6 +333,10 @@ class Core:
         self.room, self.gap_room, self.width = sizes, gap_sizes, width
         self._place_blocks()
 
+    def _holding(self) -> Array:
+        """Which states of the ring hold something."""
+        return self.used if self.width == 1 else self.filled
+
     def widen(self, width: int) -> None:
         """Make room for more keys."""
         if width <= self.width:
@@ -340,9 +349,9 @@ class Core:
             shape = rows, width, *longer.shape[1:]
             longer.reshape(shape)[:, :was] = older.reshape(rows, was, *longer.shape[1:])
             setattr(self, name, longer)
-        for name, rows in (("filled", len(self.used)), ("held", len(self.levels))):
-            flags = np.zeros((rows, width), dtype=np.uint8)
-            flags[:, :was] = getattr(self, name).reshape(rows, was)
+        for name, older in (("filled", self._holding()), ("held", self.held)):
+            flags = np.zeros((len(older) // was, width), dtype=np.uint8)
+            flags[:, :was] = older.reshape(-1, was)
             setattr(self, name, flags.reshape(-1))
         self._move(self._tight([0] * len(self.levels)), self.gap_room, [0] * len(self.levels), width)
 

@@ -53,7 +53,8 @@ NOT_KEPT, NO_PLAN, NOT_A_RANGE = 0, 1, 2
 
 # A view is what readers see: table, bits, packed, gaps, book, rates, totals, held, spare, words.
 # Rates are 1 / length of each level; `held` says which totals hold a value; `spare` is one state, `words` its bits.
-# A feed is what the writer has besides: clock, ring, filled, used, heads, tails, follows, when, whose, waiting, spare.
+# A feed is what the writer has besides: clock, ring, filled, used, heads, tails, follows, when, whose, waiting, spare,
+# and `near`, numbers to work with.
 
 combine: Any = None
-identity = load = store = item = lower = put = inverse = enough = absorb = gather = fold = combine
+identity = load = store = item = lower = put = inverse = enough = absorb = gather = gather_run = fold = combine

@@ -25,7 +25,7 @@ def _level_of(now, tick):
 
 def _link(feed, now, entry):
     """Put an entry at the end of its list."""
-    _, _, _, _, heads, tails, follows, when, _, _, _ = feed
+    _, _, _, _, heads, tails, follows, when, _, _, _, _ = feed
     tick = when[np.uint64(entry)]
     level = _level_of(now, tick)
     place = np.uint64(level * 64 + ((tick >> (6 * level)) & 63))
@@ -39,7 +39,7 @@ def _link(feed, now, entry):
 
 def _schedule(feed, tick, key, source, at):
     """Keep a state for a tick, counted from the wheel's start, behind the end of the ring."""
-    clock, _, _, used, _, _, follows, when, whose, waiting, _ = feed
+    clock, _, _, used, _, _, follows, when, whose, waiting, _, _ = feed
     entry = clock[FREE]
     if entry >= 0:
         clock[FREE] = follows[np.uint64(entry)]

@@ -33,6 +33,8 @@ from slidewheel.wheel.packing import _unpacked
 from slidewheel.wheel.planner import _choose, _split
 from slidewheel.wheel.slots import _marked, _row
 
+BATCH = 128
+
 
 def _of_part(view, width, key, level, low, high):
     """The aggregate of a part."""
@@ -144,7 +146,7 @@ def ask_many(view, known, starts, ends, tick, rate, plan, room, first, last, ok,
     if known[2] and len(starts) > 1 and plan in (AUTO, PREFIXED):
         whole = book[0, GAPS] == 0 and book[0, KEPT] == begin and book[0, ORIGIN] == begin
         if book[0, PREFIX] != NONE and whole and (now - begin) < (1 << 52) // tick:
-            return _ask_sums(view, now - begin, origin, starts, ends, tick, rate, first, last, ok, out)
+            return _ask_sums(view, now - begin, origin, starts, ends, tick, rate, room[0], first, last, ok, out)
     for j in range(first, last):
         start = _tick_of(starts[np.uint64(j)], origin, tick, rate)
         end = _tick_of(ends[np.uint64(j)], origin, tick, rate)
@@ -163,24 +165,41 @@ def ask_many(view, known, starts, ends, tick, rate, plan, room, first, last, ok,
     return last
 
 
-def _ask_sums(view, now, origin, starts, ends, tick, rate, first, last, ok, out):
+def _ask_sums(view, now, origin, starts, ends, tick, rate, rows, first, last, ok, out):
     """The same by the prefix sums of single ticks alone. A time is next to a whole number of ticks, or refused."""
     table, bits, book = view[0], view[1], view[4]
-    sums, marks, rows, dense = book[0, PREFIX], book[0, MARKS], book[0, ROWS], book[0, HOLES] == 0
+    sums, marks, most, dense = book[0, PREFIX], book[0, MARKS], book[0, ROWS], book[0, HOLES] == 0
+    j = first
+    while j < last:
+        count = min(BATCH, last - j)
+        wrong = False
+        for k in range(count):  # without a branch, so that many go through vectors
+            low, high = starts[np.uint64(j + k)] - origin, ends[np.uint64(j + k)] - origin
+            start, end = np.int64(low * rate + 0.5), np.int64(high * rate + 0.5)
+            wrong |= (start * tick != low) | (end * tick != high) | (start < 0) | (end < start) | (end > now)
+            rows[np.uint64(k)], rows[np.uint64(BATCH + k)] = min(start, most), min(end, most)
+        if wrong:
+            return _first_refused(starts, ends, origin, now, tick, rate, j, last)
+        for k in range(count):
+            start, end = rows[np.uint64(k)], rows[np.uint64(BATCH + k)]
+            holds = start < end and (dense or _any(bits, marks, start, end))
+            if holds:
+                state = inverse(load(table, sums + end), load(table, sums + start))
+                holds = enough(state)
+                if holds:
+                    put(out, j + k, lower(state))
+            ok[np.uint64(j + k)] = holds
+        j += count
+    return last
+
+
+def _first_refused(starts, ends, origin, now, tick, rate, first, last):
+    """The first of these ranges that is not one of finished ticks, or `last`."""
     for j in range(first, last):
-        low, high = starts[np.uint64(j)] - origin, ends[np.uint64(j)] - origin
-        start, end = np.int64(low * rate + 0.5), np.int64(high * rate + 0.5)
-        if (start * tick != low) | (end * tick != high) | (start < 0) | (end < start) | (end > now):
+        start = _tick_of(starts[np.uint64(j)], origin, tick, rate)
+        end = _tick_of(ends[np.uint64(j)], origin, tick, rate)
+        if (start < 0) | (end < start) | (end > now):
             return j
-        start, end = min(start, rows), min(end, rows)
-        holds = start < end and (dense or _any(bits, marks, start, end))
-        ok[np.uint64(j)] = holds
-        if holds:
-            state = inverse(load(table, sums + end), load(table, sums + start))
-            if enough(state):
-                put(out, j, lower(state))
-            else:
-                ok[np.uint64(j)] = False
     return last
 
 
@@ -231,16 +250,18 @@ def ask_states(view, known, width, keys, starts, ends, plan, room, ok, out):
     return len(starts)
 
 
-def cut(view, known, starts, ends, room, ok, out):
-    """Slices that follow each other, in ticks: short ones tick by tick, the others by the cheapest combined plan."""
+def cut(view, known, edges, room, ok, out):
+    """Slices between edges, in ticks: short ones tick by tick, the others by the cheapest combined plan."""
     bits, gaps, book = view[1], view[3], view[4]
-    short = 2 * book[0, SLOTS]
-    for j in range(len(starts)):
-        start, end = starts[np.uint64(j)], ends[np.uint64(j)]
-        holds = False
+    first, marks, short = known[0], book[0, MARKS], 2 * book[0, SLOTS]
+    end = max(edges[0], first)
+    high = _row(gaps, book, 0, end)
+    for j in range(len(ok)):
+        start, low = end, high
+        end = max(edges[np.uint64(j + 1)], first)
+        high = _row(gaps, book, 0, end)
         if end - start <= short:
-            low, high = _row(gaps, book, 0, start), _row(gaps, book, 0, end)
-            holds = _any(bits, book[0, MARKS], low, high)
+            holds = _any(bits, marks, low, high)
             if holds:
                 store(out, j, _of_part(view, 1, 0, 0, low, high))
         else:

@@ -54,13 +54,22 @@ def _mark(bits, place, holds):
 
 def _mark_all(bits, place, filled, at, count):
     """The same for many states that follow each other."""
-    word = np.uint64(0)
-    for k in range(count):
-        shift = (place + k) & 63
-        word |= np.uint64(filled[np.uint64(at + k)]) << np.uint64(shift)
-        if shift == 63 or k == count - 1:
-            bits[np.uint64((place + k) >> 6)] |= word
-            word = np.uint64(0)
+    done = np.int64(0)
+    while done < count:
+        word = np.uint64(0)
+        if at + done + 64 <= len(filled):
+            for k in range(64):  # always 64, so that they go through vectors
+                word |= np.uint64(filled[np.uint64(at + done + k)]) << np.uint64(k)
+            if count - done < 64:
+                word &= (np.uint64(1) << np.uint64(count - done)) - np.uint64(1)
+        else:
+            for k in range(min(count - done, 64)):
+                word |= np.uint64(filled[np.uint64(at + done + k)]) << np.uint64(k)
+        first, shift = (place + done) >> 6, (place + done) & 63
+        bits[np.uint64(first)] |= word << np.uint64(shift)
+        if shift > 0:
+            bits[np.uint64(first + 1)] |= word >> np.uint64(64 - shift)
+        done += 64
 
 
 def _mark_range(bits, place, count):
@@ -88,7 +97,7 @@ def _few(table, low, count, width):
 
 
 def _fold_ordered(table, low, high, width):
-    """The states at low, low + width, ... up to high, in four chains that do not wait for each other: a quarter each."""
+    """The states at low, low + width, ... up to high, in four chains that do not wait for each other."""
     count = (high - low) // width if width > 1 else high - low
     if count < 8:
         return _few(table, low, count, width)

@@ -313,16 +313,18 @@ class Wheel(Exchange):
     def _table(self, closed: list[Closed]) -> pa.Table:
         """Windows as a table, by their ends."""
         values, names = self._core.values, list(dict.fromkeys(c.name for c in closed))
-        lengths = [len(c.starts) for c in closed]
-        which = np.repeat([names.index(c.name) for c in closed], lengths).astype(np.int32)
-        starts, ends = (np.concatenate([np.empty(0, dtype=np.int64), *times]) for times in _times_of(closed))
-        out = np.concatenate([values.room(0), *(c.values for c in closed)])
-        ok = np.concatenate([np.ones(0, dtype=bool), *(c.ok for c in closed)])
+        which = np.zeros(sum(len(c.starts) for c in closed), dtype=np.int32)
+        if len(names) > 1:
+            which[:] = np.repeat([names.index(c.name) for c in closed], [len(c.starts) for c in closed])
+        nothing = np.empty(0, dtype=np.int64)
+        starts, ends = joined(nothing, [c.starts for c in closed]), joined(nothing, [c.ends for c in closed])
+        out = joined(values.room(0), [c.values for c in closed])
+        ok = joined(np.ones(0, dtype=bool), [c.ok for c in closed])
         window = pa.DictionaryArray.from_arrays(which, pa.array(names, pa.string()))
         columns = [window, pa.array(starts).view(UTC), pa.array(ends).view(UTC), arrow_column(values, out, ok)]
         table = pa.table(columns, names=["window", "start", "end", self.aggregate.output])
         return table if len(names) < 2 else table.take(pa.array(self._windows.order(closed)))
 
 
-def _times_of(closed: list[Closed]) -> tuple[list[Array], list[Array]]:
-    return [c.starts for c in closed], [c.ends for c in closed]
+def joined(none: Array, some: list[Array]) -> Array:
+    return some[0] if len(some) == 1 else np.concatenate([none, *some])

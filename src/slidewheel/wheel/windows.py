@@ -84,26 +84,36 @@ class Slide:
         """How many windows end up to this tick."""
         return max((until - int(self.kept[0]) - self.length) // self.every + 1, 0)
 
-    def over(self, starts: Array, ends: Array, slices: Array, filled: Array) -> Closed:
-        """The windows that end with one of these slices."""
-        count = self.due(int(ends[-1])) if len(ends) else 0
-        first = int(self.kept[0])
-        out, ok = np.empty(count, dtype=self.values.work.dtype), np.zeros(count, dtype=bool)
+    def coming(self, until: int) -> Closed:
+        """The windows that end up to this tick, without their values."""
+        first, step, count = int(self.kept[0]) * self.tick, self.every * self.tick, self.due(until)
+        later = self.length // self.every
+        if later < count and later * self.every == self.length:  # then most ends are starts, too
+            times = np.arange(first, first + (count + later) * step, step, dtype=np.int64)
+            starts, ends = times[:count], times[later:]
+        else:
+            starts = np.arange(first, first + count * step, step, dtype=np.int64)
+            ends = starts + self.length * self.tick
+        return Closed(self.name, starts, ends, self.values.room(count), np.zeros(count, dtype=bool))
+
+    def over(self, edges: Array, slices: Array, filled: Array, closed: Closed, done: int) -> int:
+        """Fill in the windows that end with one of these slices, after so many that are done."""
+        count = self.due(int(edges[-1]))
+        out, ok = np.empty(count, dtype=self.values.work.dtype), closed.ok[done : done + count]
         self._run(
             "slide_over", self.fresh, self.kept, self.total, self.states, self.links, self.mask, self.marks,
-            self.begins, starts, ends, slices, filled, self.length, self.every, ok, out
+            self.begins, edges[:-1], edges[1:], slices, filled, self.length, self.every, ok, out
         )  # fmt: skip
         self.fresh = False
-        begin = (first + self.every * np.arange(count)) * self.tick
-        return lowered(self.values, self.name, begin, begin + self.length * self.tick, out, ok)
+        lower(self.values, out, ok, closed.values[done : done + count])
+        return done + count
 
 
-def lowered(values: Values, name: str, starts: Array, ends: Array, states: Array, ok: Array) -> Closed:
-    found = values.room(len(states))
+def lower(values: Values, states: Array, ok: Array, found: Array) -> None:
+    """The answers that these states give."""
     if values.monoid.least == 0:
         ok[:] = True
     values.work.run("answers", states, ok, found)
-    return Closed(name, starts, ends, found, ok)
 
 
 def _interpreted(algorithm: ModuleType, monoid: Any, driver: str) -> FunctionType:
@@ -144,41 +154,40 @@ class Periodic:
             self.slides.append(Slide(spec, core.values, core.tick, slices))
 
     def edges(self, until: int, tick: int) -> Array:
-        """The ends of slices after `at` and up to `until`."""
+        """The tick `at`, and the ends of all slices after it and up to `until`."""
         period = self.slicing.period // tick
         offsets = np.array(self.slicing.edges, dtype=np.int64) // tick
-        turns = np.arange(self.at // period, until // period + 1) * period
-        found = (turns[:, None] + offsets).reshape(-1)
-        return found[(found > self.at) & (found <= until)]
+        turns = np.arange((self.at // period - 1) * period + offsets[0], until + 1, period)
+        found = turns if len(offsets) == 1 else (turns[:, None] + (offsets - offsets[0])).reshape(-1)
+        first, stop = np.searchsorted(found, [self.at, until], side="right").tolist()
+        found[first - 1] = self.at
+        return found[first - 1 : stop]
 
     def advance(self, core: Core, until: int) -> list[Closed]:
         """All windows that end up to this tick."""
-        closed = []
-        period, edges = self.slicing.period // core.tick, len(self.slicing.edges)
-        step = max(AT_ONCE // edges, 1) * period
+        closed, done = [slide.coming(until) for slide in self.slides], [0] * len(self.slides)
+        period = self.slicing.period // core.tick
+        step = max(AT_ONCE // len(self.slicing.edges), 1) * period
         while self.at < until:
-            ends = self.edges(min(until, (self.at // period) * period + step), core.tick)
-            if len(ends):
-                closed += self._cut(core, ends)
-            elif self.at // period * period + step >= until:
+            stop = (self.at // period) * period + step
+            edges = self.edges(min(until, stop), core.tick)
+            if len(edges) > 1:
+                states, filled = states_of(core, edges)
+                self.at = int(edges[-1])
+                for k, slide in enumerate(self.slides):
+                    done[k] = slide.over(edges, states, filled, closed[k], done[k])
+            elif stop >= until:
                 break
             else:
-                self.at = (self.at // period) * period + step
+                self.at = stop
         return closed
 
-    def _cut(self, core: Core, ends: Array) -> list[Closed]:
-        starts = np.concatenate([[self.at], ends[:-1]])
-        states, filled = states_of(core, starts, ends)
-        self.at = int(ends[-1])
-        return [slide.over(starts, ends, states, filled) for slide in self.slides]
 
-
-def states_of(core: Core, starts: Array, ends: Array) -> tuple[Array, Array]:
-    """The aggregates of ranges of finished ticks of the only key; before the wheel began, there is nothing."""
-    first = core.first
-    low, high = np.maximum(starts, first), np.maximum(ends, first)
-    states, ok = np.empty(len(low), dtype=core.dtype), np.zeros(len(low), dtype=np.int64)
-    core.values.work.run("cut", core.view, core.known(), low, high, core.room_for_plans(), ok, states)
+def states_of(core: Core, edges: Array) -> tuple[Array, Array]:
+    """The aggregates of the only key between edges, all of finished ticks; before the wheel began, there is nothing."""
+    count = len(edges) - 1
+    states, ok = np.empty(count, dtype=core.dtype), np.empty(count, dtype=np.int64)
+    core.values.work.run("cut", core.view, core.known(), edges, core.room_for_plans(), ok, states)
     return states, ok
 
 
@@ -212,8 +221,10 @@ class Sessions:
         found = core.values.work.run("sessions", core.view, self.place, *known)
         whole = spans[: 2 * found : 2] != self.place[4]
         starts, lasts = (spans[k : 2 * found : 2][whole] * core.tick for k in range(2))
-        ok = np.ones(len(starts), dtype=bool)
-        return [lowered(core.values, self.spec.name, starts, lasts + self.spec.gap, out[:found][whole], ok)]
+        states, values = out[:found][whole], core.values.room(len(starts))
+        closed = Closed(self.spec.name, starts, lasts + self.spec.gap, values, np.ones(len(starts), dtype=bool))
+        lower(core.values, states, closed.ok, values)
+        return [closed]
 
 
 class Windows:

@@ -28,6 +28,7 @@ from slidewheel.wheel.names import (
     combine,
     fold,
     gather,
+    gather_run,
     identity,
     item,
     load,
@@ -36,8 +37,10 @@ from slidewheel.wheel.names import (
 from slidewheel.wheel.overflow import _earliest, _link, _schedule
 from slidewheel.wheel.slots import _close, _mark_all, _mark_range, _reach, _sum_up
 
+AT_ONCE = 128
 
-def _gather_combined(states, at, columns, first, stop):
+
+def _gather_ordered(states, at, columns, first, stop):
     """Rows first .. stop - 1, all of one slot, into its state: many of them in four chains that do not wait for
     each other."""
     total = combine(load(states, at), item(columns, None, first))
@@ -59,10 +62,68 @@ def _gather_combined(states, at, columns, first, stop):
     store(states, at, combine(combine(total, b), combine(c, d)))
 
 
+def _run_commutative(states, at, columns, times, first, stop, low, tick):
+    """Rows from `first` on into a state, as far as they are of the tick that begins at `low`: in four chains, each of
+    which takes every fourth row. Returns the row after them and the greatest time."""
+    total = combine(load(states, at), item(columns, None, first))
+    top, limit = np.uint64(times[np.uint64(first)] - low), np.uint64(tick)
+    i = first + 1
+    if i + 4 <= stop and _latest(times, i, low) < limit:
+        top = max(top, _latest(times, i, low))
+        a, b = item(columns, None, i), item(columns, None, i + 1)
+        c, d = item(columns, None, i + 2), item(columns, None, i + 3)
+        i += 4
+        while i + 4 <= stop:
+            latest = _latest(times, i, low)
+            if latest >= limit:
+                break
+            top = max(top, latest)
+            a, b = combine(a, item(columns, None, i)), combine(b, item(columns, None, i + 1))
+            c, d = combine(c, item(columns, None, i + 2)), combine(d, item(columns, None, i + 3))
+            i += 4
+        total = combine(total, combine(combine(a, b), combine(c, d)))
+    while i < stop and np.uint64(times[np.uint64(i)] - low) < limit:
+        top = max(top, np.uint64(times[np.uint64(i)] - low))
+        total = combine(total, item(columns, None, i))
+        i += 1
+    store(states, at, total)
+    return i, low + np.int64(top)
+
+
+def _latest(times, i, low):
+    """The latest of four times, since `low`; earlier ones count as very late."""
+    i = np.uint64(i)
+    a, b = np.uint64(times[i] - low), np.uint64(times[i + np.uint64(1)] - low)
+    c, d = np.uint64(times[i + np.uint64(2)] - low), np.uint64(times[i + np.uint64(3)] - low)
+    return max(max(a, b), max(c, d))
+
+
 def _gather_absorbed(states, at, columns, first, stop):
     """The same for states that are changed in place."""
     for i in range(first, stop):
         absorb(load(states, at), columns[0][np.uint64(i)])
+
+
+def _run_ordered(states, at, columns, times, first, stop, low, tick):
+    """The same in order: first look how many rows there are."""
+    run, greatest = _run(times, first, stop, low, tick)
+    _gather_ordered(states, at, columns, first, run)
+    return run, greatest
+
+
+def _run_absorbed(states, at, columns, times, first, stop, low, tick):
+    run, greatest = _run(times, first, stop, low, tick)
+    _gather_absorbed(states, at, columns, first, run)
+    return run, greatest
+
+
+def _run(times, first, stop, low, tick):
+    """The row after those of one tick, and the greatest of their times."""
+    greatest = low
+    while first < stop and np.uint64(times[np.uint64(first)] - low) < np.uint64(tick):
+        greatest = max(greatest, times[np.uint64(first)])
+        first += 1
+    return first, greatest
 
 
 def _ticks(time, tick, rate):
@@ -147,9 +208,10 @@ def _flush(view, width, feed, ticks):
         if taken == states:
             _mark_range(bits, mark, states)
         else:
-            _mark_all(bits, mark, filled, first, states)
-        for k in range(states):
-            filled[np.uint64(first + k)] = 0
+            _mark_all(bits, mark, used if width == 1 else filled, first, states)
+        if width > 1:
+            for k in range(states):
+                filled[np.uint64(first + k)] = 0
         for k in range(length):
             used[np.uint64(head + k)] = 0
         book[0, OPEN] = rotation
@@ -170,7 +232,8 @@ def _write(feed, width, slot, key, source, at):
     slot = slot if slot < len(used) else slot - len(used)
     to = slot * width + key
     store(ring, to, combine(load(ring, to), load(source, at)))
-    filled[np.uint64(to)] = 1
+    if width > 1:
+        filled[np.uint64(to)] = 1
     clock[USED] += 1 - used[np.uint64(slot)]
     used[np.uint64(slot)] = 1
 
@@ -180,7 +243,7 @@ def _release(width, feed, before, now):
 
     `before` is where its time stood.
     """
-    clock, _, _, _, heads, _, follows, when, whose, waiting, _ = feed
+    clock, _, _, _, heads, _, follows, when, whose, waiting, _, _ = feed
     while clock[WAITING] > 0:
         tick, place = _earliest(heads, before)
         if tick > now:
@@ -220,63 +283,126 @@ def _advance(view, width, feed, watermark):
     _close(view, width, watermark)
 
 
+def _take_rows(columns, valid, times, codes, first, stop, start, tick, rate, width, feed):
+    """Rows first .. stop - 1, one by one, while the watermark stands at `start`. Returns how many slots are new."""
+    clock, ring, filled, used, near = feed[0], feed[1], feed[2], feed[3], feed[11]
+    size, head, greatest, late, fresh = len(used), clock[HEAD], clock[GREATEST], np.int64(0), np.int64(0)
+    while first < stop:
+        count = min(AT_ONCE, stop - first)
+        farthest = np.int64(0)
+        for k in range(count):  # without a branch, so that many go through vectors
+            time = times[np.uint64(first + k)]
+            since = time - start
+            ahead = np.int64((since + 0.5) * rate)
+            slot = head + ahead if (ahead >= size) | (head + ahead < size) else head + ahead - size
+            near[np.uint64(k)] = slot if since >= 0 else -1
+            greatest, farthest = max(greatest, time), max(farthest, since)
+        if farthest >= 1 << 50:
+            for k in range(count):
+                ahead = (times[np.uint64(first + k)] - start) // tick
+                slot = head + ahead if (ahead >= size) | (head + ahead < size) else head + ahead - size
+                near[np.uint64(k)] = slot if ahead >= 0 else -1
+        kept = 0
+        for k in range(count):  # nobody can foresee which rows are late, so that a branch would be slow
+            slot = near[np.uint64(k)]
+            near[np.uint64(kept)], near[np.uint64(AT_ONCE + kept)] = slot, first + k
+            late += slot < 0
+            kept += (slot >= 0) & (valid is None or valid[np.uint64(first + k)])
+        for k in range(kept):
+            slot, row = near[np.uint64(k)], near[np.uint64(AT_ONCE + k)]
+            key = np.int64(0) if codes is None else codes[np.uint64(row)]
+            if slot < size:
+                gather(ring, slot * width + key, columns, row, row + 1)
+                if width > 1:
+                    filled[np.uint64(slot * width + key)] = 1
+                fresh += 1 - np.int64(used[np.uint64(slot)])
+                used[np.uint64(slot)] = 1
+            else:
+                _take_far(columns, row, row + 1, slot - head, key, feed)
+        first += count
+    clock[GREATEST], clock[LATE] = greatest, clock[LATE] + late
+    return fresh
+
+
+def _take_runs(columns, valid, times, codes, first, stop, start, tick, rate, width, feed):
+    """The same where many rows of one slot follow each other: its state stays in a register. Returns also the runs."""
+    clock, ring, filled, used = feed[0], feed[1], feed[2], feed[3]
+    size, head, greatest, runs, fresh = len(used), clock[HEAD], clock[GREATEST], np.int64(0), np.int64(0)
+    i = first
+    while i < stop:
+        time = times[np.uint64(i)]
+        greatest = max(greatest, time)
+        if time < start:
+            clock[LATE] += 1
+            i += 1
+            continue
+        if valid is not None and not valid[np.uint64(i)]:
+            i += 1
+            continue
+        ahead = _ticks(time - start, tick, rate)
+        key = np.int64(0) if codes is None else codes[np.uint64(i)]
+        run, low = i + 1, start + ahead * tick
+        runs += 1
+        if ahead >= size:
+            _take_far(columns, i, run, ahead, key, feed)
+            i = run
+            continue
+        slot = head + ahead if head + ahead < size else head + ahead - size
+        at = slot * width + key
+        if codes is None and valid is None:
+            run, last = gather_run(ring, at, columns, times, i, stop, low, tick)
+            greatest = max(greatest, last)
+        else:
+            while run < stop and np.uint64(times[np.uint64(run)] - low) < np.uint64(tick):
+                if codes is not None and codes[np.uint64(run)] != key:
+                    break
+                if valid is not None and not valid[np.uint64(run)]:
+                    break
+                greatest = max(greatest, times[np.uint64(run)])
+                run += 1
+            gather(ring, at, columns, i, run)
+        if width > 1:
+            filled[np.uint64(at)] = 1
+        fresh += 1 - np.int64(used[np.uint64(slot)])
+        used[np.uint64(slot)] = 1
+        i = run
+    clock[GREATEST] = greatest
+    return fresh, runs
+
+
+def _take_far(columns, first, stop, ahead, key, feed):
+    """Rows of one tick that lies behind the ring."""
+    clock, spare = feed[0], feed[10]
+    store(spare, 0, identity())
+    gather(spare, 0, columns, first, stop)
+    _schedule(feed, clock[WATERMARK] - clock[START] + ahead, key, spare, 0)
+
+
 def ingest(columns, valid, times, codes, first, last, every, delay, until, tick, rate, view, width, feed):
     """Rows in the order in which they came. After each `every` of them, if that is not 0, the watermark goes to the
     greatest time minus `delay`, and in the end to tick `until`. Rows before the watermark are late: they are counted
     and left out."""
-    clock, ring, filled, used, _, _, _, _, _, _, spare = feed
-    size = len(used)
+    clock = feed[0]
     i = first
     while i < last or clock[WATERMARK] < until:
         stop = min(last, i + every - clock[SEEN]) if every > 0 else last
-        if every > 0:
-            clock[SEEN] += stop - i
-        start, head, greatest = clock[WATERMARK] * tick, clock[HEAD], clock[GREATEST]
-        dense, rows, runs, fresh = clock[DENSE] > 0, stop - i, np.int64(0), np.int64(0)
-        while i < stop:
-            time = times[np.uint64(i)]
-            greatest = max(greatest, time)
-            if time < start:
-                clock[LATE] += 1
-                i += 1
-                continue
-            if valid is not None and not valid[np.uint64(i)]:
-                i += 1
-                continue
-            ahead = _ticks(time - start, tick, rate)
-            key = np.int64(0) if codes is None else codes[np.uint64(i)]
-            run = i + 1
-            if dense:  # rows of one slot one after the other: its state stays in a register
-                low = start + ahead * tick
-                while run < stop and np.uint64(times[np.uint64(run)] - low) < np.uint64(tick):
-                    if codes is not None and codes[np.uint64(run)] != key:
-                        break
-                    if valid is not None and not valid[np.uint64(run)]:
-                        break
-                    greatest = max(greatest, times[np.uint64(run)])
-                    run += 1
-            runs += 1
-            if ahead < size:
-                slot = head + ahead if head + ahead < size else head + ahead - size
-                at = slot * width + key
-                gather(ring, at, columns, i, run)
-                filled[np.uint64(at)] = 1
-                fresh += 1 - np.int64(used[np.uint64(slot)])
-                used[np.uint64(slot)] = 1
-            else:
-                store(spare, 0, identity())
-                gather(spare, 0, columns, i, run)
-                _schedule(feed, clock[WATERMARK] - clock[START] + ahead, key, spare, 0)
-            i = run
-        if rows > 0:
-            clock[DENSE] = 4 * runs < rows or (not dense and 4 * fresh < rows)
+        start, greatest, rows = clock[WATERMARK] * tick, clock[GREATEST], stop - i
+        if clock[DENSE] > 0:
+            fresh, runs = _take_runs(columns, valid, times, codes, i, stop, start, tick, rate, width, feed)
+            clock[DENSE] = 4 * runs < rows
+        else:
+            fresh = _take_rows(columns, valid, times, codes, i, stop, start, tick, rate, width, feed)
+            clock[DENSE] = 4 * fresh < rows
         clock[USED] += fresh
-        if every > 0:
-            clock[GREATEST] = greatest
+        i = stop
         watermark = until if i == last else clock[WATERMARK]
-        if every > 0 and clock[SEEN] == every:
-            clock[SEEN] = 0
-            watermark = max(watermark, (greatest - delay) // tick)
+        if every > 0:
+            clock[SEEN] += rows
+            if clock[SEEN] == every:
+                clock[SEEN] = 0
+                watermark = max(watermark, (clock[GREATEST] - delay) // tick)
+        else:
+            clock[GREATEST] = greatest
         if watermark > clock[WATERMARK]:
             _advance(view, width, feed, watermark)
 
