@@ -5,6 +5,8 @@ import random
 import pytest
 
 import slidewheel as sw
+from slidewheel.compiler.loops import interpreted
+from slidewheel.wheel import loops
 from tests.wheel.harness import PLANS, Counted, ladder, pieces
 from tests.wheel.model import SECOND, Model
 
@@ -100,6 +102,22 @@ def test_combined_takes_the_fewest_slots():
             assert wheel.explain(start, end, plan="combined").cost == pieces(rungs, model, start, end) - 1
         elif end < wheel.watermark:
             assert wheel.explain(start, end, plan="combined").cost <= pieces(rungs, model, start, end) - 1
+
+
+@pytest.mark.parametrize("start", [0, 5, 7, 60])
+@pytest.mark.parametrize("silent", [0, 1, 30])
+def test_the_short_way_to_a_plan_leads_to_the_same(start, silent):
+    """Where no level has gaps, all of it is found in one pass; `_descend` finds it anywhere."""
+    wheel, _ = filled({"start": start})
+    wheel.advance_to(wheel.watermark + silent)
+    view, known, core = wheel._seen
+    files = interpreted(loops.FILES, core.values.monoid)
+    for low, high in ranges(wheel, 1000):
+        (short, *_), (long, sizes, _) = core.room_for_plans(), core.room_for_plans()
+        found = files["_climb"](view[4], view[5], low, high, *known[:2], short, 0)
+        wanted = files["_descend"](*view[3:6], low, high, *known[:2], long, 0, sizes)
+        assert found == wanted
+        assert short[: 3 * found[0]].tolist() == long[: 3 * wanted[0]].tolist()
 
 
 @pytest.mark.parametrize("ticks", [1, 3, 4, 5, 12, 13, 60, 119, 120, 121, 400])
