@@ -141,25 +141,43 @@ class Kernel:
 
     def run(self, driver: str, columns: tuple[Any, ...], *rest: Any) -> Any:
         """Call a driver, and compile it first if it was never called with such columns."""
-        with self._compiling(driver, columns, rest):
-            return self._somehow(lambda: getattr(self.module, driver)(columns, *rest))
+        return self._called(driver, columns, rest, (columns, *rest))
 
     def call(self, driver: str, columns: tuple[Any, ...], *arguments: Any) -> Any:
         """Call a driver that takes states; `columns` only says what they were made of."""
-        with self._compiling(driver, columns, arguments):
-            return self._somehow(lambda: getattr(self.module, driver)(*arguments))
+        return self._called(driver, columns, arguments, arguments)
+
+    def _called(self, driver: str, columns: tuple[Any, ...], rest: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
+        key = (driver, tuple([c.dtype for c in columns]), tuple([r is None for r in rest]))
+        if key in self._compiled:
+            return self._translated(columns, lambda: getattr(self.module, driver)(*arguments))
+        with self._compiling(key, columns):
+            return self._translated(columns, lambda: getattr(self.module, driver)(*arguments))
 
     def answer_like(self, columns: tuple[Any, ...], row: int) -> tuple[Any, tuple[int, ...]]:
         """The dtype of an answer, as the compiler infers it, and its shape, from the answer of this row."""
         signature = (numba.typeof(columns), numba.int64)
-        with self._compiling("probe", columns, ()):
-            self._somehow(lambda: self.module.probe.compile(signature))
+        with self._compiling(("probe", signature), columns):
+            self._translated(columns, lambda: self.module.probe.compile(signature))
         returned = self.module.probe.overloads[signature].signature.return_type
         if isinstance(returned, numba.types.Array):
             return numba.np.numpy_support.as_dtype(returned.dtype), self.run("probe", columns, row).shape
         if not isinstance(returned, (numba.types.Number, numba.types.Boolean)):
             raise explained(self.monoid, columns, TypeError(f"lower returns {returned}"))
         return numba.np.numpy_support.as_dtype(returned), ()
+
+    def _translated(self, columns: tuple[Any, ...], call: Callable[[], Any]) -> Any:
+        """Call it, and say what the compiler's errors mean."""
+        try:
+            return self._somehow(call)
+        except OverflowError as error:
+            raise Overflow(str(error)) from None
+        except REFUSALS as error:
+            raise explained(self.monoid, columns, error) from None
+        except TypeError as error:
+            if "got None" not in str(error):
+                raise
+            raise explained(self.monoid, columns, error) from None  # a function that forgets to return
 
     def _somehow(self, call: Callable[[], Any]) -> Any:
         """Call it; where the compiled code can't be kept (no room, no rights), again without keeping it."""
@@ -182,28 +200,16 @@ class Kernel:
         return module.load_in_memory(head + _wrapped(functions, self.monoid.state) + rest, label, given)
 
     @contextlib.contextmanager
-    def _compiling(self, driver: str, columns: tuple[Any, ...], rest: tuple[Any, ...]) -> Iterator[None]:
-        """Say what is being compiled when it takes long, and translate the compiler's errors."""
-        key = (driver, tuple([c.dtype for c in columns]), tuple([r is None for r in rest]))
-        with contextlib.ExitStack() as stack:
-            if key not in self._compiled:
-                stack.enter_context(self._lock)  # of two threads, one compiles and the other finds it done
+    def _compiling(self, key: Any, columns: tuple[Any, ...]) -> Iterator[None]:
+        """Say what is being compiled when it takes long. Of two threads, one compiles and the other finds it done."""
+        with self._lock, contextlib.ExitStack() as stack:
             if key not in self._compiled:
                 kinds = ", ".join(str(c.dtype) for c in columns)
                 timer = threading.Timer(PATIENCE, _say, [f"compiling {self.label} for {kinds} (once)"])
                 timer.daemon = True
                 timer.start()
                 stack.callback(timer.cancel)
-            try:
-                yield
-            except OverflowError as error:
-                raise Overflow(str(error)) from None
-            except REFUSALS as error:
-                raise explained(self.monoid, columns, error) from None
-            except TypeError as error:
-                if "got None" not in str(error):
-                    raise
-                raise explained(self.monoid, columns, error) from None  # a function that forgets to return
+            yield
             self._compiled.add(key)
 
 

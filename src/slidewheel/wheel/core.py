@@ -161,10 +161,14 @@ class Core:
         return asked or all(field.kind in "iubO" for field in fields)
 
     def room_for_plans(self) -> tuple[Array, Array, Array]:
-        """Memory for the parts of a plan, their numbers, and parts once more."""
+        """Memory for the parts of a plan, their numbers, and parts once more.
+
+        Before and behind each of them lies as much as two lines of cache, which threads would take from each other.
+        """
         levels = len(self.levels)
         sizes = max(3 * (6 * levels + 3), 2 * BATCH), 3 + 2 * levels, 3 * (2 * levels + 1)
-        parts, numbers, own = (np.zeros(size, dtype=np.int64) for size in sizes)
+        memory, places = np.zeros(sum(sizes) + 16 * 4, dtype=np.int64), np.cumsum([16, sizes[0] + 16, sizes[1] + 16])
+        parts, numbers, own = (memory[at : at + size] for at, size in zip(places.tolist(), sizes, strict=True))
         return parts, numbers, own
 
     def rows_since(self, tick: int) -> int:
@@ -320,7 +324,7 @@ class Core:
             size + (size + 1) * (level.layout == "prefix") for size, level in zip(sizes, self.levels, strict=True)
         ]
         self.table = np.empty(sum(regions) * width, dtype=self.dtype)
-        self.gaps = np.zeros(2 * sum(gap_sizes), dtype=np.int64)
+        self.gaps = np.empty(2 * sum(gap_sizes), dtype=np.int64)
         words = [(size + int(line[n.PACKED])) * width // 64 + 2 for size, line in zip(sizes, self.book, strict=True)]
         self.bits = np.zeros(sum(words), dtype=np.uint64)
         base = marks = gap = 0
@@ -368,7 +372,8 @@ class Core:
             else:
                 self._copy_rows(table, int(was[n.PREFIX]) + dropped, int(line[n.PREFIX]), rows - dropped + 1, width)
         self._copy_marks(bits, int(was[n.MARKS]), int(line[n.MARKS]), dropped, rows, width)
-        self._copy_gaps(gaps, was, line, dropped)
+        if dropped or was[n.GAPS]:
+            self._copy_gaps(gaps, was, line, dropped)
 
     def _identity(self) -> Any:
         identity = self.values.monoid.identity
