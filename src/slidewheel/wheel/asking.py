@@ -10,7 +10,7 @@ import pyarrow as pa
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.engine.columns import Array, read_only
 from slidewheel.engine.threads import in_parallel
-from slidewheel.errors import InvalidArgument, Overflow, PlanTooLarge
+from slidewheel.errors import InvalidArgument, Overflow, PlanTooLarge, SlidewheelError
 from slidewheel.times import DurationLike, InstantLike, instant, instants
 from slidewheel.wheel import calendar
 from slidewheel.wheel import names as n
@@ -32,6 +32,7 @@ class Asking:
     tick: int
     levels: tuple[Level, ...]
     _prefix: bool
+    _rate: float
     _local: threading.local
     _seen: tuple[Any, ...]
 
@@ -58,44 +59,38 @@ class Asking:
         >>> wheel.query(1_000_000, 8_000_000)
         2
         """
-        return self._ask(self._seen, start, end, plan)
-
-    def _ask(self, seen: tuple[Any, ...], start: InstantLike, end: InstantLike, plan: str) -> Any:
-        view, known, core = seen
-        low = start if type(start) is int else instant(start)
-        high = end if type(end) is int else instant(end)
+        view, known, core = self._seen
+        if type(start) is not int:
+            start = instant(start)
+        if type(end) is not int:
+            end = instant(end)
         try:
-            of, ask, starts, ends, room, ok, out, plain = self._local.ready
-            if of is not core:
-                raise AttributeError
+            of, ask, room, out, plain = self._local.ready
         except AttributeError:
-            of, ask, starts, ends, room, ok, out, plain = self._get_ready(seen)
+            of = None
+        if of is not core:
+            _, ask, room, out, plain = self._get_ready(view, known, core)
         if core.compressed:
             view = (*view[:8], *core.spare())
+        number = 0 if plan == "auto" else plan_number(plan)
         try:
-            starts[0], ends[0] = low, high
-            number = 0 if plan == "auto" else plan_number(plan)
-            done = ask(view, known, starts, ends, self.tick, 1.0 / self.tick, number, room, 0, 1, ok, out)
+            there = ask(view, known, start, end, self.tick, self._rate, number, room, out)
         except OverflowError as error:
-            instant(low), instant(high)
+            instant(start), instant(end)
             raise Overflow(str(error)) from None
-        if not done:
-            raise self._refusal(known, low, high, plan, n.NOT_KEPT if plan in ("auto", "combined") else n.NO_PLAN)
-        if not ok[0]:
-            return core.values.empty()
-        return out.item() if plain else core.values.value(out)
+        if there > 0:
+            return out.item() if plain else core.values.value(out)
+        if there < 0:
+            raise self._refusal(known, start, end, plan, n.NOT_KEPT if plan in ("auto", "combined") else n.NO_PLAN)
+        return core.values.empty()
 
-    def _get_ready(self, seen: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _get_ready(self, view: tuple[Any, ...], known: tuple[Any, ...], core: Core) -> tuple[Any, ...]:
         """What this thread needs to ask. An empty range is asked for, as that may have to be compiled."""
-        view, known, core = seen
-        starts, ends = (np.full(1, known[0] * self.tick, dtype=np.int64) for _ in range(2))
-        room, ok, out, work = core.room_for_plans(), np.zeros(1, dtype=bool), core.values.room(1), core.values.work
-        asked = read_only(starts), read_only(ends), self.tick, 1.0 / self.tick, 0, room, 0, 1, ok, out
-        work.run("ask_many", view, known, *asked)
+        room, out, work, first = core.room_for_plans(), core.values.room(1), core.values.work, known[0] * self.tick
+        work.run("ask_one", view, known, first, first, self.tick, self._rate, n.AUTO, room, out)
         plain = out.shape == (1,) and out.dtype != object and not core.values.coded and self.aggregate.finish is None
-        ready = core, work.function("ask_many"), starts, ends, room, ok, out, plain
-        self._local.ready = ready
-        return ready
+        self._local.ready = core, work.function("ask_one"), room, out, plain
+        return self._local.ready  # type: ignore[no-any-return]
 
     def _refusal(self, known: tuple[Any, ...], start: int, end: int, plan: str, code: int) -> Exception:
         return refusal(self, self._seen[0], known[1], start, end, plan, code)
@@ -123,7 +118,7 @@ class Asking:
         view, known, core = seen
         out, ok = core.values.room(len(low)), np.empty(len(low), dtype=bool)
         failed: list[int] = []
-        asked = read_only(low), read_only(high), self.tick, 1.0 / self.tick, number
+        asked = read_only(low), read_only(high), self.tick, self._rate, number
 
         def run(part: tuple[int, int]) -> None:
             own = (*view[:8], *core.spare()) if core.compressed else view
@@ -196,8 +191,13 @@ class Asking:
 
     def landmark(self) -> Any:
         """The aggregate of all finished time, also of what is not kept any more."""
-        seen = self._seen
-        return self._ask(seen, seen[1][0] * self.tick, seen[1][1] * self.tick, "landmark")
+        while True:
+            seen = self._seen
+            try:
+                return self.query(seen[1][0] * self.tick, seen[1][1] * self.tick, plan="landmark")
+            except SlidewheelError:
+                if seen is self._seen:  # or else time has advanced in between
+                    raise
 
     def explain(self, start: InstantLike, end: InstantLike, plan: str = "auto") -> RangePlan:
         """How `query` answers this range: the plan, its parts, and its cost in combines.

@@ -137,31 +137,42 @@ def _tick_of(time, origin, tick, rate):
     return ticks if ticks * tick == since else np.int64(-1)
 
 
-def ask_many(view, known, starts, ends, tick, rate, plan, room, first, last, ok, out):
-    """Ranges in microseconds. Returns the number of the one that can't be answered, or `last`."""
+def _ask(view, known, low, high, tick, rate, plan, room, j, out):
+    """One range in microseconds, whose answer goes to place j: whether there is one, or -1 if it can't be said."""
     begin, now = known[0], known[1]
-    origin = begin * tick
-    book = view[4]
+    start, end = _tick_of(low, begin * tick, tick, rate), _tick_of(high, begin * tick, tick, rate)
+    if (start < 0) | (end < start) | (begin + end > now):
+        return -1
+    start, end = begin + start, begin + end
+    kind, _ = _plan(view, known, start, end, plan, room[0], room[1])
+    if kind < 0:
+        return -1
+    if room[1][0] > 0 and _held_in(view, known, 1, 0, start, end, kind, room):
+        state = _carry_out(view, 1, 0, kind, room[0], room[1])
+        if enough(state):
+            put(out, j, lower(state))
+            return 1
+    return 0
+
+
+def ask_one(view, known, low, high, tick, rate, plan, room, out):
+    """A single range."""
+    return _ask(view, known, low, high, tick, rate, plan, room, 0, out)
+
+
+def ask_many(view, known, starts, ends, tick, rate, plan, room, first, last, ok, out):
+    """Many ranges. Returns the number of the one that can't be answered, or `last`."""
+    begin, now, book = known[0], known[1], view[4]
     # Where every tick has its prefix sum, no plan is better, and none has to be made.
-    if known[2] and len(starts) > 1 and plan in (AUTO, PREFIXED):
+    if known[2] and plan in (AUTO, PREFIXED):
         whole = book[0, GAPS] == 0 and book[0, KEPT] == begin and book[0, ORIGIN] == begin
         if book[0, PREFIX] != NONE and whole and (now - begin) < (1 << 52) // tick:
-            return _ask_sums(view, now - begin, origin, starts, ends, tick, rate, room[0], first, last, ok, out)
+            return _ask_sums(view, now - begin, begin * tick, starts, ends, tick, rate, room[0], first, last, ok, out)
     for j in range(first, last):
-        start = _tick_of(starts[np.uint64(j)], origin, tick, rate)
-        end = _tick_of(ends[np.uint64(j)], origin, tick, rate)
-        if (start < 0) | (end < start) | (begin + end > now):
+        there = _ask(view, known, starts[np.uint64(j)], ends[np.uint64(j)], tick, rate, plan, room, j, out)
+        if there < 0:
             return j
-        start, end = begin + start, begin + end
-        kind, _ = _plan(view, known, start, end, plan, room[0], room[1])
-        if kind < 0:
-            return j
-        ok[np.uint64(j)] = False
-        if room[1][0] > 0 and _held_in(view, known, 1, 0, start, end, kind, room):
-            state = _carry_out(view, 1, 0, kind, room[0], room[1])
-            if enough(state):
-                put(out, j, lower(state))
-                ok[np.uint64(j)] = True
+        ok[np.uint64(j)] = there > 0
     return last
 
 

@@ -97,7 +97,7 @@ class Wheel(Exchange):
         self._late = 0
         self._edition = 0
         """How often what was finished has been changed since, by `merge`."""
-        self._local = threading.local()
+        self._local, self._rate = threading.local(), 1.0 / self.tick
         self._writing = threading.RLock()
         self._publish()
 
