@@ -65,3 +65,13 @@ def test_time_without_rows_takes_no_room():
         wheel.advance_to(f"{year + 1}-01-01")
     assert wheel.nbytes < before + 100_000
     assert wheel.query("2021-01-01", "2026-01-01") == 5
+
+
+def test_what_was_reserved_for_empty_slots_is_given_back():
+    """Nobody knows before whether the time between rows is a gap."""
+    wheel = sw.Wheel(sw.count(), start=0)
+    times = np.arange(100_000) * 70 * SECOND
+    wheel.ingest(times, times)
+    rows = sum(len(wheel.to_arrow(level.name)) for level in wheel.levels[1:]) + len(times)
+    assert wheel.nbytes < 3 * 8 * rows
+    assert wheel.query(70 * SECOND, 70 * 51 * SECOND) == 50

@@ -26,6 +26,8 @@ from slidewheel.wheel.writer import AT_ONCE
 
 SLACK = 16
 """A table has room for a sixteenth more than it holds."""
+SPARE = 1 << 16
+"""Rows that may be reserved for nothing."""
 UNPACKED = 1024
 """The newest rows of a compressed level that are left as they are."""
 PIECE = 1 << 17
@@ -248,6 +250,14 @@ class Core:
             done = last
         if self.clock[n.WAITING] == 0:
             self._empty_pool()
+        self._trim()
+
+    def _trim(self) -> None:
+        """Give back what was reserved for empty slots that turned out to be gaps."""
+        rows = int((self.book[:, n.ROWS] - self.book[:, n.PACKED]).sum())
+        if sum(self.room) > 2 * rows + SPARE:
+            none = [0] * len(self.levels)
+            self._move(self._tight(none), [int(count) + 1 for count in self.book[:, n.GAPS]], none)
 
     def _empty_pool(self) -> None:
         """No memory for an overflow wheel in which nothing waits."""
