@@ -196,10 +196,15 @@ def _append(view, width, level, slot, source, filled, at):
 
 
 def _close(view, width, tick):
-    """Hand on the totals of all rotations that are complete at this tick, the lowest level first."""
+    """Hand on the totals of all rotations that are complete at this tick, the lowest level first.
+
+    A rotation ends only where one of the level below does: as long as that one is under way, nothing is complete.
+    """
     book, totals, held = view[4], view[6], view[7]
     for level in range(len(book) - 1):
         slot = book[level, OPEN]
-        if slot != NONE and (slot + 1) * book[level + 1, LENGTH] <= tick:
+        if slot != NONE:
+            if (slot + 1) * book[level + 1, LENGTH] > tick:
+                break
             _append(view, width, level + 1, slot, totals, held, level * width)
             book[level, OPEN] = NONE

@@ -127,12 +127,9 @@ def _run(times, first, stop, low, tick):
 
 
 def _ticks(time, tick, rate):
-    """time // tick for time >= 0, by a product: a division takes longer than all the rest."""
-    if time >= 1 << 52:
-        return time // tick
-    ticks = np.int64(time * rate)
-    rest = time - ticks * tick
-    return ticks - 1 if rest < 0 else ticks + 1 if rest >= tick else ticks
+    """time // tick for time >= 0, by a product, as a division takes longer: half a step off, it is never next to a
+    whole number."""
+    return np.int64((time + 0.5) * rate) if time < 1 << 50 else time // tick
 
 
 def _stretch(used, head, most):
@@ -188,7 +185,7 @@ def _flush(view, width, feed, ticks):
             continue
         _close(view, width, tick)
         row = _reach(view, width, 0, tick)
-        rotation = tick // book[0, SLOTS]
+        rotation = book[0, OPEN] if book[0, OPEN] != NONE else tick // book[0, SLOTS]
         stop = min(end, (rotation + 1) * book[0, SLOTS])
         length, count, taken = _stretch(used, head, min(stop - tick, size - head))
         clock[USED] -= taken
@@ -222,8 +219,8 @@ def _flush(view, width, feed, ticks):
                 _sum_up(view, width, 0, row + k)
         tick += length
         head = head + length if head + length < size else 0
-    clock[HEAD] = (clock[HEAD] + ticks) % size
-    clock[WATERMARK] = end
+    head = clock[HEAD] + ticks
+    clock[HEAD], clock[WATERMARK] = head if head < size else head - size, end
 
 
 def _write(feed, width, slot, key, source, at):
@@ -400,7 +397,8 @@ def ingest(columns, valid, times, codes, first, last, every, delay, until, tick,
             clock[SEEN] += rows
             if clock[SEEN] == every:
                 clock[SEEN] = 0
-                watermark = max(watermark, (clock[GREATEST] - delay) // tick)
+                since = clock[GREATEST] - delay - start
+                watermark = max(watermark, clock[WATERMARK] + (_ticks(since, tick, rate) if since >= 0 else 0))
         else:
             clock[GREATEST] = greatest
         if watermark > clock[WATERMARK]:
