@@ -17,6 +17,7 @@ from slidewheel.wheel.arguments import aggregate_of, instant_of
 from slidewheel.wheel.asking import Asking
 from slidewheel.wheel.core import Core, exclusive
 from slidewheel.wheel.merging import merged, require_fit
+from slidewheel.wheel.replicas import refuse_delta, refuse_since, shape
 from slidewheel.wheel.snapshots import (
     Reader,
     fingerprint,
@@ -210,19 +211,10 @@ class Exchange(Asking):
         self._flush()
         core, at = self._core, instant_of(since)
         kept = max(int(core.book[0, n.KEPT]), core.first) * self.tick
-        if at % self.tick or not self.start <= at <= core.watermark * self.tick:
-            raise InvalidArgument(
-                f"since={format_instant(at)} is not a watermark of this wheel, which reaches from "
-                f"{format_instant(self.start)} to {format_instant(core.watermark * self.tick)}"
-            )
-        if at < kept:
-            raise InvalidArgument(
-                f"ticks are kept since {format_instant(kept)}: for a replica that is older, take a snapshot"
-            )
+        refuse_since(self, at, core.watermark * self.tick, kept)
         writer = Writer(())
         write_rows(writer, "rows", *core.rows(0, at // self.tick))
-        levels = [[level.name, level.slots] for level in self.levels]
-        facts = {**self._facts(), "levels": levels, "since": at, "until": core.watermark * self.tick}
+        facts = {**self._facts(), "levels": shape(self), "since": at, "until": core.watermark * self.tick}
         return packed("delta", facts, writer)
 
     @exclusive
@@ -234,18 +226,8 @@ class Exchange(Asking):
         reader = Reader(delta, "delta", trusted)
         reader.check(self.aggregates)
         facts, core = reader.facts, self._core
-        if facts["tick"] != self.tick or facts["levels"] != [[level.name, level.slots] for level in self.levels]:
-            raise InvalidSnapshot("the delta is of a wheel with other ticks or levels")
-        if core.clock[n.USED] or core.clock[n.WAITING] or self._buffer[0]:
-            raise InvalidArgument("rows were inserted into this wheel: a replica only takes deltas")
-        fresh = core.watermark == core.first
-        if not fresh and facts["edition"] != self._edition:
-            raise InvalidSnapshot("the other wheel was merged with a third one since: restore a new snapshot of it")
-        if facts["since"] > core.watermark * self.tick:
-            raise InvalidSnapshot(
-                f"the delta begins at {format_instant(facts['since'])}, and this wheel ends at "
-                f"{format_instant(core.watermark * self.tick)}: ask for deltas since then"
-            )
+        inserted = bool(core.clock[n.USED] or core.clock[n.WAITING] or self._buffer[0])
+        refuse_delta(self, facts, core.watermark * self.tick, self._edition, inserted)
         self._adopt(facts)
         core, until = self._core, facts["until"] // self.tick
         slots, states, filled = read_rows(reader, "rows", core)

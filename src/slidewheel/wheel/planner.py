@@ -243,8 +243,9 @@ def _choose(gaps, book, rates, start, end, known, plan, parts, sizes):
     # Without its own slots, a range does not say whether it is empty.
     known_full = count >= 0 or invertible == COUNTS or (start == first and end == now)
     asked = plan == INVERSE or (plan == AUTO and invertible >= EXACT and (best == FAILED or least > 1))
-    if asked and whole and best != FAILED and plan == AUTO:
-        asked = _outside(book, rates, start, end, first, now) < least
+    if asked and whole and best != FAILED and plan == AUTO:  # the parts outside have a state each at least
+        fewest = _running(book) - 1 + (start > first) + (end < now)
+        asked = fewest < least and _outside(book, rates, start, end, first, now) < least
     if asked and known_full and invertible > 0:
         cost = _inverse_landmark(gaps, book, rates, start, end, first, now, commutative, parts, sizes, best, least)
         if cost >= 0:

@@ -1,0 +1,91 @@
+"""Many rows of one slot into its state, in chains of combines that do not wait for each other."""
+
+import numpy as np
+
+from slidewheel.wheel.names import absorb, combine, item, load, store
+
+
+def _gather_ordered(states, at, columns, first, stop):
+    """Rows first .. stop - 1, all of one slot, into its state: many of them in four chains, a quarter each."""
+    total = combine(load(states, at), item(columns, None, first))
+    each = (stop - first) >> 2
+    if each < 4:
+        for i in range(first + 1, stop):
+            total = combine(total, item(columns, None, i))
+        store(states, at, total)
+        return
+    second, third, fourth = first + each, first + 2 * each, first + 3 * each
+    b, c, d = item(columns, None, second), item(columns, None, third), item(columns, None, fourth)
+    for k in range(1, each):
+        total = combine(total, item(columns, None, first + k))
+        b = combine(b, item(columns, None, second + k))
+        c = combine(c, item(columns, None, third + k))
+        d = combine(d, item(columns, None, fourth + k))
+    for i in range(fourth + each, stop):
+        d = combine(d, item(columns, None, i))
+    store(states, at, combine(combine(total, b), combine(c, d)))
+
+
+def _gather_absorbed(states, at, columns, first, stop):
+    """The same for states that are changed in place."""
+    for i in range(first, stop):
+        absorb(load(states, at), columns[0][np.uint64(i)])
+
+
+def _run_ordered(states, at, columns, times, first, stop, low, tick):
+    """Rows from `first` on into a state, as far as they are of the tick that begins at `low`. Returns the row after
+    them and the greatest time."""
+    run, greatest = _run(times, first, stop, low, tick)
+    _gather_ordered(states, at, columns, first, run)
+    return run, greatest
+
+
+def _run_absorbed(states, at, columns, times, first, stop, low, tick):
+    """The same for states that are changed in place."""
+    run, greatest = _run(times, first, stop, low, tick)
+    _gather_absorbed(states, at, columns, first, run)
+    return run, greatest
+
+
+def _run(times, first, stop, low, tick):
+    """The row after those of one tick, and the greatest of their times."""
+    greatest = low
+    while first < stop and np.uint64(times[np.uint64(first)] - low) < np.uint64(tick):
+        greatest = max(greatest, times[np.uint64(first)])
+        first += 1
+    return first, greatest
+
+
+def _run_commutative(states, at, columns, times, first, stop, low, tick):
+    """The same where order does not matter: in one pass, and each chain takes every fourth row."""
+    total = combine(load(states, at), item(columns, None, first))
+    top, limit = np.uint64(times[np.uint64(first)] - low), np.uint64(tick)
+    i = first + 1
+    if i + 4 <= stop and _latest(times, i, low) < limit:
+        top = max(top, _latest(times, i, low))
+        a, b = item(columns, None, i), item(columns, None, i + 1)
+        c, d = item(columns, None, i + 2), item(columns, None, i + 3)
+        i += 4
+        while i + 4 <= stop:
+            latest = _latest(times, i, low)
+            if latest >= limit:
+                break
+            top = max(top, latest)
+            a, b = combine(a, item(columns, None, i)), combine(b, item(columns, None, i + 1))
+            c, d = combine(c, item(columns, None, i + 2)), combine(d, item(columns, None, i + 3))
+            i += 4
+        total = combine(total, combine(combine(a, b), combine(c, d)))
+    while i < stop and np.uint64(times[np.uint64(i)] - low) < limit:
+        top = max(top, np.uint64(times[np.uint64(i)] - low))
+        total = combine(total, item(columns, None, i))
+        i += 1
+    store(states, at, total)
+    return i, low + np.int64(top)
+
+
+def _latest(times, i, low):
+    """The latest of four times, since `low`; earlier ones count as very late."""
+    i = np.uint64(i)
+    a, b = np.uint64(times[i] - low), np.uint64(times[i + np.uint64(1)] - low)
+    c, d = np.uint64(times[i + np.uint64(2)] - low), np.uint64(times[i + np.uint64(3)] - low)
+    return max(max(a, b), max(c, d))
