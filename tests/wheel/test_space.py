@@ -26,16 +26,20 @@ def week(aggregate, values, **settings):
     ("aggregate", "values", "state"),
     [
         (sw.count(), np.ones(WEEK, dtype="i8"), 8),
+        (sw.sum(), np.arange(WEEK), 8),
         (sw.max(), np.arange(WEEK, dtype="f8"), 8),
         (sw.mean(), np.arange(WEEK, dtype="f8"), 16),
     ],
-    ids=["count", "max", "mean"],
+    ids=["count", "sum", "max", "mean"],
 )
 def test_a_week_of_seconds(aggregate, values, state):
     wheel = week(aggregate, values)
     needed = SLOTS * state
     assert needed * 0.99 <= wheel.nbytes <= 1.1 * needed
-    assert wheel.landmark() == {"count": WEEK, "max": WEEK - 1, "mean": (WEEK - 1) / 2}[aggregate.name]
+    assert (
+        wheel.landmark()
+        == {"count": WEEK, "sum": WEEK * (WEEK - 1) // 2, "max": WEEK - 1, "mean": (WEEK - 1) / 2}[aggregate.name]
+    )
 
 
 def test_compressed_counts():

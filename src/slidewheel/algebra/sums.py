@@ -68,7 +68,10 @@ def count(column: str | None = None) -> Aggregate:
     )
 
 
-# Integers are summed in 128 bits, so that the order of the items never decides whether a sum overflows.
+# Integers are summed in 128 bits, so that the order of the items never decides whether a sum overflows. Where it is
+# known that none can, 64 are enough.
+
+WIDE = record(low="u8", high="i8")
 
 
 def _lift_wide(x):
@@ -82,6 +85,12 @@ def _add_wide(a, b):
 
 def _subtract_wide(a, b):
     return a[0] - b[0], a[1] - b[1] - (1 if a[0] < b[0] else 0)
+
+
+def _widen(states):
+    made = np.empty(len(states), dtype=WIDE)
+    made["low"], made["high"] = states.view(np.uint64), states >> 63
+    return made
 
 
 def _lower_wide(s):
@@ -130,6 +139,18 @@ def _lower_finite_any(s):
 @cache
 def _sum(kinds: tuple[str, ...], invertible: bool) -> Monoid:
     if kinds == ("i",):
+        narrow = Monoid(
+            name="sum",
+            lift=itself,
+            combine=_add,
+            lower=itself,
+            inverse=_subtract,
+            identity=0,
+            state=np.dtype("i8"),
+            result="i8",
+            commutative=True,
+            is_narrow=True,
+        )
         return Monoid(
             name="sum",
             lift=_lift_wide,
@@ -137,9 +158,11 @@ def _sum(kinds: tuple[str, ...], invertible: bool) -> Monoid:
             lower=_lower_wide,
             inverse=_subtract_wide,
             identity=(0, 0),
-            state=record(low="u8", high="i8"),
+            state=WIDE,
             result="i8",
             commutative=True,
+            narrow=narrow,
+            widen=_widen,
         )
     floats = kinds == ("f",)
     if invertible:

@@ -100,6 +100,7 @@ def _chosen(monoid: Monoid, interpreted: bool = False) -> dict[str, str]:
     absorbs = bool(monoid.absorb) and not interpreted
     return {
         "fold": f"_fold_{order}",
+        "weigh": "_weigh" if monoid.is_narrow else "_weigh_nothing",
         "gather": "_gather_absorbed" if absorbs else "_gather_ordered",
         "gather_run": "_run_absorbed" if absorbs else f"_run_{order}",
     }

@@ -71,6 +71,11 @@ class Core(Memory):
     def first(self) -> int:
         return int(self.clock[n.START])
 
+    @property
+    def weight(self) -> int:
+        """What the magnitudes of all inputs add up to at most, as long as states are narrow."""
+        return int(self.clock[n.WEIGHT])
+
     def spare(self) -> tuple[Array, Array]:
         """A state to work with, and its words."""
         state = self._states(1)
@@ -96,6 +101,17 @@ class Core(Memory):
             if isinstance(value, np.ndarray):
                 setattr(twin, name, value.copy())
         twin.blocks = [copying.copy(blocks) for blocks in self.blocks]
+        return twin
+
+    def wide(self) -> "Core":
+        """The same with wide states; to be used in place of this one."""
+        twin, widen = copying.copy(self), self.values.widen
+        assert widen is not None
+        twin.values = self.values.wide()
+        twin.dtype = twin.values.work.dtype
+        for name in ("table", "totals", "ring", "waiting"):
+            setattr(twin, name, widen(getattr(self, name)))
+        twin.publish()
         return twin
 
     def tidy(self) -> None:
@@ -198,10 +214,21 @@ class Core(Memory):
         )
 
     def ingest(
-        self, columns: Any, valid: Any, times: Array, codes: Any, every: int = 0, delay: int = 0, greatest: int = 0
-    ) -> None:
-        """Add rows, with a watermark after each `every` of them (0: none); `greatest` is their greatest time."""
-        done, rows = 0, len(times)
+        self,
+        columns: Any,
+        valid: Any,
+        times: Array,
+        codes: Any,
+        every: int = 0,
+        delay: int = 0,
+        greatest: int = 0,
+        done: int = 0,
+    ) -> int:
+        """Add rows, with a watermark after each `every` of them (0: none); `greatest` is their greatest time.
+
+        Rows before `done` are in already. Returns how many are in now: not all if states would have to be wide.
+        """
+        rows = len(times)
         greatest = max(greatest, int(self.clock[n.GREATEST]))
         ticks = max((greatest - delay) // self.tick - self.watermark, 0) if every else 0
         dense = ticks <= n.SHORTEST_GAP * rows
@@ -213,11 +240,13 @@ class Core(Memory):
             if not dense:
                 self.reserve(ticks, last - done)
             known = every, delay, self.watermark, self.tick, 1.0 / self.tick, self.live, self.width, self.feed
-            self.values.work.ingest(columns, valid, times, codes, done, last, *known)
-            done = last
+            done = self.values.work.ingest(columns, valid, times, codes, done, last, *known)
+            if done < last:
+                break
         if self.clock[n.WAITING] == 0:
             self._empty_pool()
         self._trim()
+        return done
 
     def _empty_pool(self) -> None:
         """No memory for an overflow wheel in which nothing waits."""

@@ -49,7 +49,9 @@ class Exchange(Asking):
     _advance: Callable[[int], list[Closed]]
     _close: Callable[[], list[Closed]]
     _listed: Callable[[list[Closed]], list[WindowResult]]
+    _narrow: bool
     _retype: Callable[[Values], None]
+    _widen: Callable[[], Core]
     _publish: Callable[[], None]
 
     @property
@@ -87,13 +89,15 @@ class Exchange(Asking):
             self._late += late
             return self._listed(self._advance(theirs.watermark))
         if not self._typed:
-            self._retype(Values(self.aggregate, theirs.values.kinds, self._prefix))
+            narrow = self._narrow and theirs.values.widen is not None
+            self._retype(Values(self.aggregate, theirs.values.kinds, self._prefix, narrow))
         mine = self._core
         if mine.values.kinds != theirs.values.kinds or _form(mine) != _form(theirs):
             raise InvalidArgument(
                 "these wheels hold values of different types: make both with the same dtype= and prefix="
             )
-        before = mine.watermark
+        theirs = self._alike(theirs)
+        mine, before = self._core, mine.watermark
         made = merged(mine, theirs, np.zeros(1, dtype=np.int64), 1)
         made.publish()
         windows = Windows(self.tick)
@@ -111,6 +115,15 @@ class Exchange(Asking):
             self._late += late
             self._edition += 1
             return self._listed(self._close())
+
+    def _alike(self, theirs: Core) -> Core:
+        """Both cores with narrow states, if these are enough for the sums of both; else with wide ones."""
+        narrow = [core.values.widen is not None for core in (self._core, theirs)]
+        if all(narrow) and self._core.weight + theirs.weight <= n.HEAVIEST:
+            return theirs
+        if narrow[0]:
+            self._widen()
+        return theirs.wide() if narrow[1] else theirs
 
     @exclusive
     def snapshot(self) -> bytes:
@@ -148,6 +161,7 @@ class Exchange(Asking):
             "typed": self._typed,
             "kinds": list(values.kinds),
             "state": str(self._core.dtype),
+            "weight": self._core.weight,
             "arguments": known,
             "late": self._late,
             "edition": self._edition,
@@ -175,7 +189,7 @@ class Exchange(Asking):
         made._adopt(facts)
         values = made._core.values
         core = read_core(reader, "core", facts["core"], values, made.levels, made.tick, made.write_ahead)
-        core.threshold = made._threshold
+        core.threshold, core.clock[n.WEIGHT] = made._threshold, facts.get("weight", 0)
         core.publish()
         made._core = core
         made._windows.read(reader, facts["windows"], core)
@@ -185,10 +199,14 @@ class Exchange(Asking):
 
     def _adopt(self, facts: dict[str, Any]) -> None:
         """Take the type of values that a snapshot or delta says."""
+        narrow = facts["state"] == "int64"
         if facts["typed"] and not self._typed:
-            self._retype(Values(self.aggregate, tuple(facts["kinds"]), self._prefix))
+            self._retype(Values(self.aggregate, tuple(facts["kinds"]), self._prefix, narrow and self._narrow))
+        if self._core.values.widen is not None and not narrow:
+            self._widen()
         values = self._core.values
-        if facts["typed"] and (list(values.kinds) != facts["kinds"] or str(self._core.dtype) != facts["state"]):
+        states = [str(self._core.dtype), "int64" if values.monoid.narrow else ""]
+        if facts["typed"] and (list(values.kinds) != facts["kinds"] or facts["state"] not in states):
             raise InvalidSnapshot(
                 "this holds values or states of another type than the wheel: use the same dtype= and prefix= for both"
             )
@@ -230,7 +248,13 @@ class Exchange(Asking):
         refuse_delta(self, facts, core.watermark * self.tick, self._edition, inserted)
         self._adopt(facts)
         core, until = self._core, facts["until"] // self.tick
-        slots, states, filled = read_rows(reader, "rows", core)
+        narrow, widen = core.values.monoid.narrow, core.values.monoid.widen
+        if narrow is None or widen is None or facts["state"] != str(narrow.state):
+            slots, states, filled = read_rows(reader, "rows", core, core.dtype)
+        else:
+            slots, states, filled = read_rows(reader, "rows", core, narrow.state)
+            states = widen(states)
+        core.clock[n.WEIGHT] = max(core.weight, facts.get("weight", 0))
         self._edition, self._late = facts["edition"], facts["late"]
         if until <= core.watermark:
             return []
@@ -243,5 +267,5 @@ class Exchange(Asking):
 
 def _form(core: Core) -> tuple[Any, ...]:
     """What states of two wheels must have in common."""
-    monoid = core.values.monoid
+    monoid = core.values.full
     return monoid.state, monoid.combine, monoid.lift

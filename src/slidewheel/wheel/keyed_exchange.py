@@ -197,7 +197,7 @@ class KeyedExchange(KeyedAsking):
         read_keys(reader.get, "keys", theirs)
         rows = []
         for k, (core, width) in enumerate(zip(self._cores, facts["widths"], strict=True)):
-            rows.append(read_rows(reader, f"rows {k}", core, width))
+            rows.append(read_rows(reader, f"rows {k}", core, core.dtype, width))
         with uninterrupted():
             codes = self._known.encode(theirs.take(np.arange(len(theirs))), len(theirs))
             for name in facts["coded"]:

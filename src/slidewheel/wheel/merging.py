@@ -33,6 +33,7 @@ def merged(a: Core, b: Core, codes: Array, width: int) -> Core:
     made = Core(a.values, a.levels, a.tick, first, len(a.used), width)
     made.threshold, made.wanted = a.threshold, a.wanted
     made.clock[n.WATERMARK] = watermark
+    made.clock[n.WEIGHT] = min(a.weight + b.weight, n.HEAVIEST)
     made.clock[[n.GREATEST, n.SEEN]] = max(a.clock[n.GREATEST], b.clock[n.GREATEST]), a.clock[n.SEEN]
     own = np.arange(a.width)
     ahead = [advanced(core, watermark) for core in (a, b)]

@@ -42,7 +42,12 @@ FREE = 7  # the first free entry there, or -1
 START = 8  # the first tick
 DENSE = 9  # whether neighbours were mostly of one slot
 FRESH = 10  # entries of the overflow wheel from here on were never used
-CLOCK = 11
+WEIGHT = 11  # what the magnitudes of all inputs add up to at most, as long as states are narrow
+CLOCK = 12
+
+# Narrow states hold numbers below 2**40, up to this weight.
+HEAVIEST = 2**62
+LARGEST = 2**40
 
 # The parts of a plan: level, first row, row after the last; or this in place of the first row.
 TOTAL = -1
@@ -57,4 +62,4 @@ NOT_KEPT, NO_PLAN, NOT_A_RANGE = 0, 1, 2
 # and `near`, numbers to work with.
 
 combine: Any = None
-identity = load = store = item = lower = put = inverse = enough = absorb = gather = gather_run = fold = combine
+identity = load = store = item = lower = put = inverse = enough = absorb = gather = gather_run = fold = weigh = combine

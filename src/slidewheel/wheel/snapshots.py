@@ -69,11 +69,11 @@ def write_rows(writer: Writer, name: str, slots: Array, states: Array, filled: A
     writer.add(f"{name}/filled", container.squeezed(np.packbits(filled, bitorder="little").tobytes()))
 
 
-def read_rows(reader: Reader, name: str, core: Core, width: int = 0) -> tuple[Array, Array, Array]:
+def read_rows(reader: Reader, name: str, core: Core, dtype: Any, width: int = 0) -> tuple[Array, Array, Array]:
     width = width or core.width
     (gaps,) = read_columns(reader[f"{name}/slots"], 1)
     slots = np.cumsum(gaps)
-    states = read_states(reader[f"{name}/states"], core.dtype, reader.trusted)
+    states = read_states(reader[f"{name}/states"], dtype, reader.trusted)
     raw = np.frombuffer(container.unsqueezed(reader[f"{name}/filled"]), dtype=np.uint8)
     filled = np.unpackbits(raw, bitorder="little", count=len(slots) * width)
     if len(states) != len(slots) * width:
@@ -107,7 +107,7 @@ def read_core(
     """The core that `write_core` has written."""
     core = Core(values, levels, tick, facts["first"], ahead, facts["width"])
     for level in range(len(levels)):
-        core.put_rows(level, *read_rows(reader, f"{name}/level{level}", core))
+        core.put_rows(level, *read_rows(reader, f"{name}/level{level}", core, core.dtype))
     core.totals = read_states(reader[f"{name}/totals"], core.dtype, reader.trusted)
     core.held = np.frombuffer(container.unsqueezed(reader[f"{name}/held"]), dtype=np.uint8).copy()
     core.book[:, n.OPEN], core.book[:, n.KEPT] = facts["open"], facts["kept"]

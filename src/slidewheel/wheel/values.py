@@ -31,8 +31,8 @@ class Compiled:
             return self.types[0].dtype, ()
         return (np.dtype(result), ()) if result else self.kernel.answer_like(self.types, 0)
 
-    def ingest(self, columns: tuple[Array, ...], *rest: Any) -> None:
-        self.kernel.run("ingest", columns, *rest)
+    def ingest(self, columns: tuple[Array, ...], *rest: Any) -> int:
+        return int(self.kernel.run("ingest", columns, *rest))
 
     def ingest_trial(self, columns: tuple[Array, ...], *rest: Any) -> None:
         self.kernel.run("lift_all", columns, *rest)
@@ -55,8 +55,8 @@ class Interpreted:
     def __init__(self, monoid: Any) -> None:
         self.names = interpreted(loops.FILES, monoid)
 
-    def ingest(self, columns: tuple[Array, ...], *rest: Any) -> None:
-        self.run("ingest", columns, *rest)
+    def ingest(self, columns: tuple[Array, ...], *rest: Any) -> int:
+        return int(self.run("ingest", columns, *rest))
 
     def ingest_trial(self, columns: tuple[Array, ...], *rest: Any) -> None:
         self.run("lift_all", columns, *rest)
@@ -87,17 +87,29 @@ class Values:
 
     keyed = False
 
-    def __init__(self, aggregate: Aggregate, kinds: tuple[str, ...], invertible: bool) -> None:
-        self.aggregate, self.kinds = aggregate, kinds
+    def __init__(self, aggregate: Aggregate, kinds: tuple[str, ...], invertible: bool, narrow: bool = False) -> None:
+        """narrow: whether to begin with narrow states, if the aggregate has any."""
+        self.aggregate, self.kinds, self._invertible = aggregate, kinds, invertible
         self.coded = aggregate.positional and kinds[-1] == "code"
         """Whether the second column is kept as codes, which `arguments` lists."""
         self.codes: dict[Any, int] = {}
         self.arguments: list[Any] = []
         own = tuple("i" if kind == "code" else kind for kind in kinds)
         self.monoid = aggregate.monoid(*own, invertible=invertible)
+        self.full = self.monoid
+        """The form with wide states."""
+        self.widen = self.monoid.widen if narrow else None
+        """What makes wide states of narrow ones, if these are narrow."""
+        if self.widen is not None:
+            assert self.monoid.narrow is not None
+            self.monoid = self.monoid.narrow
         compiled = self.monoid.state is not None and "O" not in own
         inputs = tuple("f8" if kind == "f" else "i8" for kind in own)
         self.work: Any = Compiled(self.monoid, inputs) if compiled else Interpreted(self.monoid)
+
+    def wide(self) -> "Values":
+        """The same with wide states."""
+        return Values(self.aggregate, self.kinds, self._invertible)
 
     def columns(self, values: Any, mask: Any, times: Array) -> tuple[tuple[Array, ...], Array | None]:
         """The columns that go into the loops, and which of their rows are not null."""
@@ -190,7 +202,7 @@ class Values:
         return self.monoid.lower(self.monoid.identity) if self.monoid.least == 0 else None
 
 
-def values_for(aggregate: Aggregate, dtype: Any, sample: Any, invertible: bool) -> Values:
+def values_for(aggregate: Aggregate, dtype: Any, sample: Any, invertible: bool, narrow: bool) -> Values:
     """The form of an aggregate for a type, or for the type of some values."""
     if aggregate.prepare is not None and dtype is not object:
         return Values(aggregate, ("hash",), invertible)
@@ -204,14 +216,14 @@ def values_for(aggregate: Aggregate, dtype: Any, sample: Any, invertible: bool) 
         kinds = [kind] * (1 if aggregate.positional else aggregate.arity)
         if aggregate.positional:
             kinds.append("code")
-        return Values(aggregate, tuple(kinds), invertible)
+        return Values(aggregate, tuple(kinds), invertible, narrow)
     columns = list(columns_of(sample, aggregate, None))
     kinds = [_kind(column) for column in columns]
     if aggregate.positional:
         kinds = [kinds[0], "i" if len(columns) == 1 else "code"]
     if aggregate.name == "count" and aggregate.built_in:
         kinds = ["i"]
-    return Values(aggregate, tuple(kinds), invertible)
+    return Values(aggregate, tuple(kinds), invertible, narrow)
 
 
 def _kind(column: Column) -> str:

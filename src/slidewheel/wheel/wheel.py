@@ -13,7 +13,14 @@ from slidewheel.engine.threads import uninterrupted
 from slidewheel.errors import InvalidArgument, InvalidTime, Unsupported
 from slidewheel.times import DurationLike, InstantLike, duration, format_instant, instant
 from slidewheel.wheel import names as n
-from slidewheel.wheel.arguments import FARTHEST, aggregate_of, column_of_values, instant_of, positive, times_of
+from slidewheel.wheel.arguments import (
+    FARTHEST,
+    aggregate_of,
+    column_of_values,
+    instant_of,
+    positive,
+    times_of,
+)
 from slidewheel.wheel.asking import UTC, arrow_column
 from slidewheel.wheel.core import Core, exclusive
 from slidewheel.wheel.exchange import Exchange
@@ -89,7 +96,8 @@ class Wheel(Exchange):
         first = instant_of(start) // self.tick
         self._typed = dtype is not None or self.aggregate.prepare is not None
         invertible = self._prefix or (not self._typed and self.aggregate.invertible)
-        values = values_for(self.aggregate, dtype if self._typed else object, None, invertible)
+        self._narrow = not any(level.layout == "compressed" for level in self.levels)
+        values = values_for(self.aggregate, dtype if self._typed else object, None, invertible, self._narrow)
         self._core = self._new_core(values, first)
         self._windows = Windows(self.tick)
         self._buffer: tuple[list[int], list[Any]] = ([], [])
@@ -217,20 +225,31 @@ class Wheel(Exchange):
         if not len(times) and not len(columns_of(values, self.aggregate, mask)[0]):
             return 0
         if not self._typed:
-            self._retype(values_for(self.aggregate, None, values, self._prefix))
+            self._retype(values_for(self.aggregate, None, values, self._prefix, self._narrow))
+        columns, valid = self._core.values.columns(values, mask, times)
         core = self._core
-        columns, valid = core.values.columns(values, mask, times)
         if not self.aggregate.built_in:
             self._try_out(columns, valid, len(times))
         before = int(core.clock[n.LATE])
         with uninterrupted():
             try:
-                core.ingest(columns, valid, read_only(times), None, every, delay, greatest)
+                done = core.ingest(columns, valid, read_only(times), None, every, delay, greatest)
+                if done < len(times):
+                    core = self._widen()
+                    core.ingest(columns, valid, read_only(times), None, every, delay, greatest, done)
             finally:
                 core.clock[n.USED] = int(core.used.sum())
                 late = int(core.clock[n.LATE]) - before
                 self._late += late
         return len(times) - late
+
+    def _widen(self) -> Core:
+        """Take wide states; readers go on with what they see until more is finished."""
+        made = self._core.wide()
+        with uninterrupted():
+            self._windows.widen(made.values, self._core.values.widen)
+            self._core = made
+        return made
 
     def _try_out(self, columns: tuple[Array, ...], valid: Any, rows: int) -> None:
         """Lift all rows once: a user's function may fail, and then none of them is to be in."""
@@ -282,8 +301,8 @@ class Wheel(Exchange):
         return self._listed(self._advance(instant_of(time) // self.tick))
 
     def _advance(self, watermark: int) -> list[Closed]:
-        core = self._core
         self._flush()
+        core = self._core
         if watermark <= core.watermark:
             return []
         self._windows.refuse_too_many(watermark)

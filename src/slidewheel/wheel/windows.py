@@ -238,6 +238,13 @@ class Windows:
         self.groups: list[Periodic] = []
         self.sessions: list[Sessions] = []
 
+    def widen(self, values: Values, widen: Any) -> None:
+        """States are wide from now on."""
+        for slide in (slide for group in self.groups for slide in group.slides):
+            slide.values, slide.states, slide.total = values, widen(slide.states), widen(slide.total)
+        for session in self.sessions:
+            session.total = widen(session.total) if session.total is not None else None
+
     def check(self, spec: Any) -> None:
         """Refuse what a wheel can't do."""
         if not isinstance(spec, (Sliding, Session)):

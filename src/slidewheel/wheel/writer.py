@@ -8,7 +8,9 @@ from slidewheel.wheel.names import (
     FREE,
     GREATEST,
     HEAD,
+    HEAVIEST,
     HOLES,
+    LARGEST,
     LATE,
     MARKS,
     NEXT,
@@ -24,6 +26,7 @@ from slidewheel.wheel.names import (
     USED,
     WAITING,
     WATERMARK,
+    WEIGHT,
     combine,
     fold,
     gather,
@@ -32,6 +35,7 @@ from slidewheel.wheel.names import (
     item,
     load,
     store,
+    weigh,
 )
 from slidewheel.wheel.overflow import _earliest, _link, _schedule
 from slidewheel.wheel.slots import _close, _mark_all, _mark_range, _reach, _sum_up
@@ -292,13 +296,17 @@ def _take_far(columns, first, stop, ahead, key, feed):
 def ingest(columns, valid, times, codes, first, last, every, delay, until, tick, rate, view, width, feed):
     """Rows in the order in which they came. After each `every` of them, if that is not 0, the watermark goes to the
     greatest time minus `delay`, and in the end to tick `until`. Rows before the watermark are late: they are counted
-    and left out."""
+    and left out. Returns the row at which it stopped: before `last` if narrow states are not wide enough for more."""
     clock = feed[0]
     i = first
     while i < last or clock[WATERMARK] < until:
         stop = min(last, i + every - clock[SEEN]) if every > 0 else last
         start, greatest, rows = clock[WATERMARK] * tick, clock[GREATEST], stop - i
         if rows > 0:
+            heavier = clock[WEIGHT] + weigh(columns, i, stop)
+            if heavier > HEAVIEST:
+                break
+            clock[WEIGHT] = heavier
             if clock[DENSE] > 0:
                 fresh, groups = _take_runs(columns, valid, times, codes, i, stop, start, tick, rate, width, feed)
             else:
@@ -318,6 +326,21 @@ def ingest(columns, valid, times, codes, first, last, every, delay, until, tick,
             clock[GREATEST] = greatest
         if watermark > clock[WATERMARK]:
             _advance(view, width, feed, watermark)
+    return i
+
+
+def _weigh(columns, first, stop):
+    """The number of rows times more than the largest magnitude, or too much."""
+    used = np.int64(0)
+    for i in range(first, stop):
+        number = columns[0][np.uint64(i)]
+        used |= number ^ (number >> 63)
+    return (2 * used + 2) * (stop - first) if used < LARGEST else np.int64(HEAVIEST + 1)
+
+
+def _weigh_nothing(columns, first, stop):
+    """States that are wide enough for all."""
+    return np.int64(0)
 
 
 def lift_all(columns, valid, rows, spare):
