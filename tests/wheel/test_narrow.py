@@ -200,3 +200,18 @@ def test_many_rows_at_once():
     now = wheel.watermark
     assert wheel.query(0, now) == 30 * now + (2**50 - 3)
     assert wheel.query(0, 25_000) == 30 * 25_000
+
+
+def test_what_is_refused_leaves_a_wheel_narrow():
+    wheel, floats = made(), made()
+    wheel.insert(0, 1)
+    wheel.advance_to(5)
+    floats.insert(0, 1.5)
+    floats.advance_to(10)
+    before = wheel.snapshot()
+    with pytest.raises(sw.SlidewheelError):
+        wheel.apply(floats.deltas(5))
+    with pytest.raises(sw.SlidewheelError):
+        wheel.merge(floats)
+    assert wheel.snapshot() == before
+    assert narrow(wheel)

@@ -96,9 +96,8 @@ class Exchange(Asking):
             raise InvalidArgument(
                 "these wheels hold values of different types: make both with the same dtype= and prefix="
             )
-        theirs = self._alike(theirs)
-        mine, before = self._core, mine.watermark
-        made = merged(mine, theirs, np.zeros(1, dtype=np.int64), 1)
+        before = mine.watermark
+        made = merged(*_alike(mine, theirs), np.zeros(1, dtype=np.int64), 1)
         made.publish()
         windows = Windows(self.tick)
         windows.specs, windows.starts = dict(self._windows.specs), dict(self._windows.starts)
@@ -115,15 +114,6 @@ class Exchange(Asking):
             self._late += late
             self._edition += 1
             return self._listed(self._close())
-
-    def _alike(self, theirs: Core) -> Core:
-        """Both cores with narrow states, if these are enough for the sums of both; else with wide ones."""
-        narrow = [core.values.widen is not None for core in (self._core, theirs)]
-        if all(narrow) and self._core.weight + theirs.weight <= n.HEAVIEST:
-            return theirs
-        if narrow[0]:
-            self._widen()
-        return theirs.wide() if narrow[1] else theirs
 
     @exclusive
     def snapshot(self) -> bytes:
@@ -199,17 +189,18 @@ class Exchange(Asking):
 
     def _adopt(self, facts: dict[str, Any]) -> None:
         """Take the type of values that a snapshot or delta says."""
-        narrow = facts["state"] == "int64"
         if facts["typed"] and not self._typed:
-            self._retype(Values(self.aggregate, tuple(facts["kinds"]), self._prefix, narrow and self._narrow))
-        if self._core.values.widen is not None and not narrow:
-            self._widen()
-        values = self._core.values
-        states = [str(self._core.dtype), "int64" if values.monoid.narrow else ""]
-        if facts["typed"] and (list(values.kinds) != facts["kinds"] or facts["state"] not in states):
+            narrow = self._narrow and facts["state"] == "int64"
+            self._retype(Values(self.aggregate, tuple(facts["kinds"]), self._prefix, narrow))
+        full = self._core.values.full
+        forms = [str(full.state), str(full.narrow.state)] if full.narrow is not None else [str(self._core.dtype)]
+        if facts["typed"] and (list(self._core.values.kinds) != facts["kinds"] or facts["state"] not in forms):
             raise InvalidSnapshot(
                 "this holds values or states of another type than the wheel: use the same dtype= and prefix= for both"
             )
+        if self._core.values.widen is not None and facts["state"] == forms[0]:
+            self._widen()
+        values = self._core.values
         values.arguments = facts["arguments"]
         values.codes = {value: code for code, value in enumerate(values.arguments)}
 
@@ -263,6 +254,14 @@ class Exchange(Asking):
         with uninterrupted():
             core.put_finished(slots[new:], states[new:], filled[new:], until)
             return self._listed(self._close())
+
+
+def _alike(mine: Core, theirs: Core) -> tuple[Core, Core]:
+    """Both with narrow states, if these are enough for the sums of both; else with wide ones."""
+    narrow = [core.values.widen is not None for core in (mine, theirs)]
+    if all(narrow) and mine.weight + theirs.weight <= n.HEAVIEST:
+        return mine, theirs
+    return mine.wide() if narrow[0] else mine, theirs.wide() if narrow[1] else theirs
 
 
 def _form(core: Core) -> tuple[Any, ...]:
