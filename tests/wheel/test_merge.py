@@ -23,7 +23,8 @@ class Parts:
         self.aggregate = AGGREGATES[name]
         start = dice.choice([0, -7, 1003])
         self.values = values = pool(name, kind, dice)
-        layouts = [each for each in LAYOUTS if kind != "O" or "compress" not in each]
+        packs = kind != "O" and name != "bloom"
+        layouts = [each for each in LAYOUTS if packs or "compress" not in each]
         if name in ("count", "sum") and kind == "i8":
             layouts += [{"prefix": True}, {"prefix": ["b"]}]
         self.dtype = dtype = object if kind == "O" else kind
