@@ -243,3 +243,11 @@ def test_far_records_come_at_their_time_in_order_of_arrival(ahead):
     wheel.advance_to(70_000 * SECOND)
     assert wheel.query(5001 * SECOND, 70_000 * SECOND) is None
     assert [w.value for w in wheel.advance_to(70_001 * SECOND)] == ["d"]
+
+
+def test_times_farther_back_than_64_bits_can_tell_are_late():
+    wheel = sw.Wheel(sw.sum(), start=2**60, tick=1)
+    assert wheel.insert_many([-(2**63), 2**60, -(2**62) - 5], [1, 2, 3]) == 1
+    assert wheel.late == 2
+    wheel.advance_to(2**60 + 1)
+    assert wheel.landmark() == 2

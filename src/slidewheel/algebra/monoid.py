@@ -36,9 +36,10 @@ class Monoid:
     """The fewest inputs that have an answer."""
     narrow: "Monoid | None" = None
     """The same aggregate with states half as wide, right as long as the magnitudes of all inputs add up to less than
-    2**63; and what makes wide states of an array of narrow ones."""
-    widen: Function | None = None
+    2**63."""
     is_narrow: bool = False
+    widen: Function | None = None
+    """Makes wide states of an array of narrow ones."""
     graded: "Monoid | None" = None
     """The same aggregate for parts whose sizes are known: combine(a, b, m, n, 1 / (m + n)), lower(s, n)."""
     graded_form: bool = False

@@ -210,13 +210,13 @@ def _take_rows(columns, valid, times, codes, first, stop, start, tick, rate, wid
             since = time - start
             ahead = np.int64((since + 0.5) * rate)
             slot = head + ahead if (ahead >= size) | (head + ahead < size) else head + ahead - size
-            near[np.uint64(k)] = slot if since >= 0 else -1
+            near[np.uint64(k)] = slot if time >= start else -1  # `since` may have wrapped around
             greatest, farthest = max(greatest, time), max(farthest, since)
         if farthest >= 1 << 50:
             for k in range(count):
                 ahead = (times[np.uint64(first + k)] - start) // tick
                 slot = head + ahead if (ahead >= size) | (head + ahead < size) else head + ahead - size
-                near[np.uint64(k)] = slot if ahead >= 0 else -1
+                near[np.uint64(k)] = slot if times[np.uint64(first + k)] >= start else -1
         kept = 0
         for k in range(count):  # nobody can foresee which rows are late, so that a branch would be slow
             slot = near[np.uint64(k)]
