@@ -209,6 +209,16 @@ def absorb_rows(columns, valid, slots, table, first_rows, saved, done):
             absorb(load(table, slot), columns[0][np.uint64(i)])
 
 
+def join(given, slots, table):
+    """Add each state to the entry in its slot; ~slot is an entry that begins with this state."""
+    for i in range(len(slots)):
+        slot = slots[np.uint64(i)]
+        if slot < 0:
+            store(table, ~slot, load(given, i))
+        else:
+            store(table, slot, combine(load(table, slot), load(given, i)))
+
+
 def extend(table, plane, prefix, suffix, ids, shift, keys, base, mask, front, first, last, settled, complete):
     """Prefixes first .. last - 1 and suffixes settled .. complete - 1 of each of these keys."""
     for k in range(len(keys)):

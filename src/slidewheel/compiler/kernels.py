@@ -335,7 +335,7 @@ def _text(algorithm: ModuleType, monoid: Monoid, bounds: type | None) -> str:
         parts.append(TIME_BLOCKS)
         add = drivers.absorb_rows if monoid.absorb else drivers.add
         read = drivers.windows, drivers.answers, drivers.trail, drivers.runs, drivers.lowered, drivers.probe
-        return "".join(parts + _driver_texts((add, drivers.extend, *read)))
+        return "".join(parts + _driver_texts((add, drivers.join, drivers.extend, *read)))
     elif algorithm.__package__ == "slidewheel.swag.multi":
         parts.append(RANGES.format(inverse="inverse" if monoid.inverse else "None"))
         used = (drivers.replay_ranges, drivers.finals)

@@ -32,11 +32,15 @@ class Component:
         `form` is an algorithm for many ranges that is to be used instead of blocks. Room for prefixes and suffixes is
         made by the arena that the component is added to.
         """
-        self.monoid, self.form = monoid, form
+        self.monoid, self.form, self._inputs = monoid, form, inputs
         self.work: Any = InterpretedWork(monoid) if inputs is None else CompiledWork(monoid, inputs)
         self.dtype = np.dtype(object) if inputs is None or monoid.state is None else monoid.state
         self.capacity, self.planes = capacity, 1
         self.table = np.zeros(capacity, dtype=self.dtype)
+
+    def empty(self) -> "Component":
+        """Another one of the same kind."""
+        return Component(self.monoid, self._inputs, form=self.form)
 
     @property
     def nbytes(self) -> int:
@@ -78,6 +82,10 @@ class Component:
         change.saved = np.empty(len(change.first_rows), dtype=self.dtype)
         known = self.table, change.first_rows, change.saved, change.done
         self.work.add(columns, valid, slots, *known)
+
+    def join(self, states: Array, slots: Array) -> None:
+        """Add each of these states to the entry in its slot, ~slot where it begins one."""
+        self.work.join(states, slots, self.table)
 
     def extend(self, level: int, *stretches: Any) -> None:
         self.work.extend(self.table, self.capacity, 1 + 2 * level, 2 + 2 * level, *stretches)
@@ -127,6 +135,9 @@ class CompiledWork:
 
     def add(self, columns: tuple[Array, ...], *rest: Any) -> None:
         self.kernel.run(self.added, columns, *rest)
+
+    def join(self, *arguments: Any) -> None:
+        self.kernel.call("join", self.columns, *arguments)
 
     def extend(self, *arguments: Any) -> None:
         self.kernel.call("extend", self.columns, *arguments)
@@ -186,6 +197,9 @@ class InterpretedWork:
                 states[~slot] = state
             else:
                 states[slot] = combine(states[slot], state)
+
+    def join(self, given: Array, slots: Array, table: Array) -> None:
+        _interpreted(drivers.join, self.names)(given, slots.tolist(), table)
 
     def extend(
         self, table: Array, plane: int, prefix: int, suffix: int, ids: Array, shift: int, keys: Array, base: Array,

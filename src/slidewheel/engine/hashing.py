@@ -77,6 +77,13 @@ def rebuild(distinct, count, places):
         places[slot] = code + 1
 
 
+def mix(values, hashes):
+    """Stir each value into the hash of its row."""
+    for i in range(len(values)):
+        h = np.uint64(hashes[i]) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(values[i])
+        hashes[i] = np.int64(_slot(np.int64(h), -1))
+
+
 def hash_bytes(data, offsets, seed, out):
     """A hash of each stretch of bytes: eight at a time, mixed by multiplication and shifts."""
     for i in range(len(out)):

@@ -15,6 +15,7 @@ from slidewheel.errors import Unsupported
 SMALL = 1024
 """Places for values that lie close together, however few rows have been seen."""
 LEAST = -(2**63)
+NULL_BITS = 0x5BD1E995_9E3779B9
 
 
 class Integers:
@@ -198,6 +199,14 @@ def _to_bits(column: pa.Array) -> Array:
     return np.asarray(numbers.view(np.int64) if numbers.dtype == np.uint64 else numbers, dtype=np.int64)
 
 
+def _bits_or_null(column: pa.Array) -> Array:
+    """The bits of each value, and bits that hardly a value has for null."""
+    bits = _to_bits(column)
+    if column.null_count:
+        bits = np.where(pc.is_valid(column).to_numpy(zero_copy_only=False), bits, NULL_BITS)
+    return bits
+
+
 def _from_bits(bits: Array, kind: pa.DataType, null: Array | None = None) -> pa.Array:
     if pa.types.is_floating(kind):
         return pa.array(bits.view(np.float64), mask=null).cast(kind)
@@ -246,6 +255,14 @@ class Keys:
         if self.columns:
             taken.append(self.columns[0].values().take(pa.array(codes)))
         return taken[::-1]
+
+    def hashes(self) -> Array:
+        """64 bits for each code, which depend on the key alone: the same in every process."""
+        found = np.zeros(len(self), dtype=np.int64)
+        for column in self.take(np.arange(len(self))):
+            bits = _hashed(column, 0) if isinstance(codes_for(column.type), Values) else _bits_or_null(column)
+            compiled(hashing).mix(bits, found)
+        return found
 
     def in_order(self) -> Array:
         """The codes of all keys in the order of the keys."""

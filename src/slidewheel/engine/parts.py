@@ -3,7 +3,7 @@
 import ast
 import io
 import pickle
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,21 @@ class Writer:
         if full not in self.known:
             self.parts[full] = data
         return full
+
+
+def in_one(pieces: Iterable[bytes]) -> bytes:
+    """Several pieces as one, each with its length in front."""
+    return b"".join(part for piece in pieces for part in (len(piece).to_bytes(8, "little"), piece))
+
+
+def pieces_of(data: bytes | memoryview) -> list[Any]:
+    """What `in_one` has put together."""
+    pieces, place = [], 0
+    while place < len(data):
+        length = int.from_bytes(data[place : place + 8], "little")
+        pieces.append(data[place + 8 : place + 8 + length])
+        place += 8 + length
+    return pieces
 
 
 def steps(values: Array) -> Array:

@@ -52,6 +52,15 @@ class Query:
         """An empty stream of this definition."""
         return Stream(self)
 
+    def spark(self, df: Any, *, late_to: str | None = None) -> Any:
+        """The answers for a Spark DataFrame, batch or streaming, as a DataFrame; `df.transform(query.spark)` works too.
+
+        late_to: with late="keep" and a stream, a folder that rows go to which came too late, as Parquet files.
+        """
+        from slidewheel.spark.apply import apply  # the only room that needs pyspark
+
+        return apply(self, df, late_to)
+
     def explain(self) -> str:
         """The plan as text: slices, shared states, algorithms and their cost."""
         return explain(self.plan, self.time, self.keys, self.lateness, self.late, self.repair)

@@ -21,7 +21,17 @@ from slidewheel.engine.container import (
 )
 from slidewheel.engine.inputs import whole
 from slidewheel.engine.keys import Integers, Keys, Numbers, Values
-from slidewheel.engine.parts import Writer, columns_bytes, described, read_columns, read_states, states_bytes, steps
+from slidewheel.engine.parts import (
+    Writer,
+    columns_bytes,
+    described,
+    in_one,
+    pieces_of,
+    read_columns,
+    read_states,
+    states_bytes,
+    steps,
+)
 from slidewheel.errors import InvalidSnapshot
 
 if TYPE_CHECKING:
@@ -195,7 +205,7 @@ def _write_track(writer: Writer, name: str, track: Any) -> dict[str, Any]:
             columns_bytes(*columns),
             *(states_bytes(component.entries[slots[part]]) for component in arena.components),
         ]
-        writer.add(f"{name}/{number}", b"".join(len(piece).to_bytes(8, "little") + piece for piece in data))
+        writer.add(f"{name}/{number}", in_one(data))
         said.append(number)
     facts: dict[str, Any] = {"chunks": said, "shifts": arena.shifts}
     if arrays := track.saved():
@@ -214,7 +224,7 @@ def _read_track(read: Any, name: str, track: Any, said: dict[str, Any], trusted:
         data = read(f"{name}/{number}")
         if data is None:
             raise InvalidSnapshot(f"the chunk {number} of the snapshot is missing")
-        pieces.append(_pieces(data))
+        pieces.append(pieces_of(data))
     heads = [read_columns(piece[0], 2 + len(arena.extras)) for piece in pieces]
     nothing = np.empty(0, dtype=np.int64)
     codes, ids = (np.concatenate([nothing, *(np.cumsum(head[k]) for head in heads)]) for k in (0, 1))
@@ -241,15 +251,6 @@ def _chunk_shift(track: Any) -> int:
         longest = max(spec.range for _, spec in track.specs)
         return max(int(longest).bit_length() - CHUNKS.bit_length(), 0)
     return 40
-
-
-def _pieces(data: bytes) -> list[bytes]:
-    pieces, place = [], 0
-    while place < len(data):
-        length = int.from_bytes(data[place : place + 8], "little")
-        pieces.append(data[place + 8 : place + 8 + length])
-        place += 8 + length
-    return pieces
 
 
 def _ipc(table: pa.Table) -> bytes:

@@ -236,18 +236,7 @@ class Stream:
 
     def _start(self, schema: pa.Schema) -> None:
         """Types are known: make room for states."""
-        query = self.query
-        if not query.plan.gives_rows:
-            schema = pa.schema([schema.field(name) for name in schema.names if name in query.columns])
-        binding = Binding(query.aggregates, schema, query.final)
-        keys = Keys(query.keys, [schema.field(name).type for name in query.keys])
-        kind = schema.field(query.time).type
-        zone = kind.tz if pa.types.is_timestamp(kind) else None
-        if query.plan.gives_rows:
-            self._engine = PerRow(query.plan, binding, keys, query.late == "update")
-        else:
-            self._engine = Windowed(query.plan, binding, keys, pa.timestamp("us", zone))
-        self._schema = schema
+        self._engine, self._schema = tracks_for(self.query, schema)
 
     def _nothing(self) -> tuple[pa.Table, pa.Table, Array]:
         assert self._schema is not None
@@ -339,6 +328,19 @@ class Stream:
                     else pa.concat_tables([tables[name], table], promote_options="default")
                 )
         self._late = Late(**numbers, **tables)
+
+
+def tracks_for(query: "Query", schema: pa.Schema) -> tuple[Any, pa.Schema]:
+    """An empty state for tables of this schema, and the columns that are read of them."""
+    if not query.plan.gives_rows:
+        schema = pa.schema([schema.field(name) for name in schema.names if name in query.columns])
+    binding = Binding(query.aggregates, schema, query.final)
+    keys = Keys(query.keys, [schema.field(name).type for name in query.keys])
+    if query.plan.gives_rows:
+        return PerRow(query.plan, binding, keys, query.late == "update"), schema
+    kind = schema.field(query.time).type
+    zone = kind.tz if pa.types.is_timestamp(kind) else None
+    return Windowed(query.plan, binding, keys, pa.timestamp("us", zone)), schema
 
 
 def _in_gaps(specs: tuple[Any, ...], times: Array) -> Array:

@@ -54,9 +54,13 @@ class Tracks:
         """Count values from now on in columns that have nulls; up to now, every row had one."""
         known = self.binding.components
         if self.binding.note_nulls(table):
-            for track in self.tracks:
-                for number in range(known, self.binding.components):
-                    component = self.binding.component(number)
-                    track.arena.add_component(component)
-                    component.entries[:] = 1
-                track.arena.forget()
+            self.count_more(known)
+
+    def count_more(self, known: int) -> None:
+        """Components behind the first `known` ones have come up, which count values."""
+        for track in self.tracks:
+            for number in range(known, self.binding.components):
+                component = self.binding.component(number)
+                track.arena.add_component(component)
+                component.entries[:] = 1
+            track.arena.forget()

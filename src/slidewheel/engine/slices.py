@@ -1,0 +1,180 @@
+"""Slices that travel: made of rows in one process, packed, and joined with those of others in another.
+
+Only for queries whose slices can be joined in any order: sliding and tumbling windows of commutative aggregates.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from slidewheel.compiler.fixed import compiled
+from slidewheel.engine import slots
+from slidewheel.engine.arena import Arena
+from slidewheel.engine.batches import Batch, read_times
+from slidewheel.engine.columns import Array
+from slidewheel.engine.entries import Entries, entries_of, join
+from slidewheel.engine.inputs import whole
+from slidewheel.engine.parts import in_one, pieces_of, read_states, states_bytes
+from slidewheel.engine.stream import tracks_for
+from slidewheel.windows.specs import Sliding
+
+if TYPE_CHECKING:
+    from slidewheel.engine.query import Query
+
+COUNTED = np.dtype(np.int64)
+"""The state that counts values which are not null."""
+
+
+def joinable(query: "Query") -> bool:
+    """Whether slices of this query can be joined in any order."""
+    periodic = all(isinstance(spec, Sliding) for spec in query.windows)
+    return periodic and query.plan.commutative and query.final == "auto"
+
+
+def homes(hashes: Array, count: int) -> Array:
+    """Which of so many buckets each hash belongs to."""
+    return (hashes.view(np.uint64) % np.uint64(count)).astype(np.int64)
+
+
+def sorted_by(places: Array, count: int) -> tuple[Array, Array]:
+    """A stable order by place, and where each place begins in it; one entry more than there are places."""
+    order = np.empty(len(places), dtype=np.int64)
+    compiled(slots).counting_sort(places, np.zeros(count + 1, dtype=np.int64), order)
+    return order, np.searchsorted(places[order], np.arange(count + 1))
+
+
+class Slices:
+    """The slices of all keys, in the state that a stream has."""
+
+    def __init__(self, query: "Query", schema: pa.Schema) -> None:
+        self.query = query
+        self.tracks, self.schema = tracks_for(query, schema)
+        self.rows = self.without_time = 0
+        """Rows that were added, and rows that had no time."""
+
+    @property
+    def entries(self) -> int:
+        return sum(track.arena.entries for track in self.tracks.tracks)
+
+    def add(self, table: pa.Table) -> None:
+        """Rows into slices."""
+        table, without, times = read_times(table.select(self.schema.names), self.query.time)
+        self.rows += len(times)
+        self.without_time += len(without)
+        tracks = self.tracks
+        codes = tracks.keys.encode([whole(table[name]) for name in self.query.keys], len(times))
+        tracks.begin()
+        tracks.see_nulls(table)
+        tracks.see_keys()
+        batch = Batch(table, times, codes)
+        tracks.merge(batch, batch.take(np.zeros(len(times), dtype=bool)), np.zeros((len(tracks.tracks), 0), dtype=bool))
+        tracks.commit()
+
+    def pack(self, buckets: int) -> Iterator[tuple[int, bytes]]:
+        """The slices of each bucket that has any. A key's bucket is decided by its hash."""
+        tracks = self.tracks
+        home = homes(tracks.keys.hashes(), buckets)
+        members, begins = sorted_by(home, buckets)
+        local = np.empty(len(home), dtype=np.int64)
+        local[members] = np.arange(len(home)) - begins[home[members]]
+        keys = tracks.keys.take(members)
+        found = []
+        for arena in self._arenas():
+            entries = entries_of(arena)
+            order, firsts = sorted_by(home[entries.codes], buckets)
+            found.append((entries.take(order), firsts))
+        facts = json.dumps({"held": [list(names) for names in tracks.binding.held]}).encode()
+        for bucket in range(buckets):
+            lo, hi = int(begins[bucket]), int(begins[bucket + 1])
+            if lo == hi:
+                continue
+            pieces = [facts, keys_bytes([column.slice(lo, hi - lo) for column in keys], hi - lo)]
+            for entries, firsts in found:
+                part = slice(int(firsts[bucket]), int(firsts[bucket + 1]))
+                pieces += [local[entries.codes[part]].astype(np.int32).tobytes(), entries.ids[part].tobytes()]
+                pieces += [states_of(column[part]) for column in entries.states]
+            yield bucket, in_one(pieces)
+
+    def join(self, packed: bytes | memoryview) -> None:
+        """Slices that `pack` has packed, into these."""
+        tracks = self.tracks
+        head, keys, *rest = pieces_of(memoryview(packed))
+        held = [tuple(names) for names in json.loads(bytes(head))["held"]]
+        self.see_held(held)
+        columns, count = read_keys(keys)
+        codes_of = tracks.keys.encode(columns, count)
+        tracks.see_keys()
+        pieces, parts = iter(rest), len(tracks.binding.parts)
+        for track in tracks.tracks:
+            codes = codes_of[np.frombuffer(next(pieces), dtype=np.int32)]
+            ids = np.frombuffer(next(pieces), dtype=np.int64)
+            dtypes = [component.dtype for component in track.arena.components[:parts]] + [COUNTED] * len(held)
+            given = [read_of(next(pieces), dtype) for dtype in dtypes]
+            counted = dict(zip(held, given[parts:], strict=True))
+            ones = np.ones(len(ids), dtype=COUNTED)
+            states = given[:parts] + [counted.get(names, ones) for names in tracks.binding.held]
+            self.put(track, Entries(codes, ids, states))
+
+    def put(self, track: Any, entries: Entries) -> None:
+        """Entries into a track; those of a key come with rising ids."""
+        if len(entries):
+            first, last = int(entries.ids.min()), int(entries.ids.max())
+            join(track.arena, entries, track.slicing.most_between(first, last))
+
+    def see_held(self, held: Sequence[tuple[str, ...]]) -> None:
+        """Count values in columns where another process has seen a null."""
+        binding = self.tracks.binding
+        known = binding.components
+        for names in held:
+            if names not in binding.held:
+                binding.held[names] = binding.components
+        if binding.components > known:
+            self.tracks.count_more(known)
+
+    def latest(self) -> int | None:
+        """The start of the last slice."""
+        found = [int(arena.ids[arena.slots_of(keys, arena.end[keys] - 1)].max()) for arena, keys in self._filled()]
+        return max(found, default=None)
+
+    def _arenas(self) -> list[Arena]:
+        return [track.arena for track in self.tracks.tracks]
+
+    def _filled(self) -> Iterator[tuple[Arena, Array]]:
+        """The arenas that hold anything, and the keys that do."""
+        for arena in self._arenas():
+            keys = np.flatnonzero(arena.end[: arena.keys] > arena.front[: arena.keys])
+            if len(keys):
+                yield arena, keys
+
+    def windows(self) -> pa.Table:
+        """All windows that hold a row."""
+        return self.tracks.table(self.tracks.close(None, None, self.latest()))
+
+
+def keys_bytes(columns: list[pa.Array], count: int) -> bytes:
+    """Key columns, as Arrow writes them."""
+    batch = pa.record_batch([pa.nulls(count), *columns], names=[str(k) for k in range(len(columns) + 1)])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def read_keys(data: bytes | memoryview) -> tuple[list[pa.Array], int]:
+    """The key columns, and how many keys there are."""
+    table = pa.ipc.open_stream(data).read_all()
+    return [whole(column) for column in table.columns[1:]], table.num_rows
+
+
+def states_of(states: Array) -> bytes:
+    """As they are; objects are pickled."""
+    return states_bytes(states) if states.dtype == object else states.tobytes()
+
+
+def read_of(data: memoryview, dtype: Any) -> Array:
+    if dtype.hasobject:
+        return read_states(bytes(data), dtype, trusted=True)
+    return np.frombuffer(data, dtype=dtype.base).reshape(-1, *dtype.shape)

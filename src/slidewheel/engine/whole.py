@@ -1,0 +1,64 @@
+"""A stream whose whole state is loaded for every step: for queries whose state has no slices that could rest apart."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from slidewheel.engine.container import MANIFEST, read_manifest
+from slidewheel.engine.resting import Counts, Store
+from slidewheel.engine.stream import Stream
+
+if TYPE_CHECKING:
+    from slidewheel.engine.query import Query
+
+
+class Whole:
+    """One step of a stream. Its state is the parts of a snapshot; those that have not changed stay as they are."""
+
+    def __init__(self, query: "Query", schema: pa.Schema, store: Store) -> None:
+        self.query, self.store = query, store
+        self._names: list[str] = []
+        manifest = store.get(MANIFEST)
+        if manifest is None:
+            self.stream = Stream(query)
+            self.stream._start(schema)
+            return
+        _, self._names = read_manifest(manifest)
+        parts = {name: store.get(name) or b"" for name in self._names}
+        self.stream = Stream.restore(query, {MANIFEST: manifest, **parts}, trusted=True)
+
+    @property
+    def watermark(self) -> int | None:
+        return self.stream.watermark
+
+    @property
+    def counts(self) -> Counts:
+        late = self.stream.late
+        return Counts(late.rows, late.dropped, late.null_times)
+
+    @property
+    def open(self) -> bool:
+        """Whether there is anything that a later watermark could close."""
+        engine = self.stream._engine
+        return any(batch is not None and len(batch) for batch in (engine.pending,)) or any(
+            track.arena.entries for track in engine.tracks
+        )
+
+    def step(self, packets: Iterable[pa.Table], watermark: int) -> pa.Table:
+        """Take rows in, judged by the watermark of the step before; close windows up to this one; save."""
+        stream = self.stream
+        assert stream._schema is not None
+        table = pa.concat_tables([stream._schema.empty_table(), *packets], promote_options="permissive")
+        result = stream._step(stream._read(table), at_least=watermark)
+        self.late_rows, self.rows_without_time = stream.take_late()
+        self._save()
+        return result
+
+    def _save(self) -> None:
+        parts = self.stream.snapshot_parts(known=self._names)
+        _, names = read_manifest(parts[MANIFEST])
+        for name, data in parts.items():
+            self.store.put(name, data)
+        for name in set(self._names) - set(names):
+            self.store.delete(name)

@@ -1,0 +1,239 @@
+"""Slices that travel and slices that rest: a stream taken apart gives what a stream in one piece gives."""
+
+import random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import slidewheel as sw
+from slidewheel.engine import resting
+from slidewheel.engine.resting import Resting
+from slidewheel.engine.slices import Slices, joinable
+from slidewheel.engine.whole import Whole
+from tests.engine.cases import random_case
+from tests.engine.harness import alike, build, listed
+
+FAR = 10**17
+
+
+class Memory(dict[str, bytes]):
+    """A store that notices when a part is deleted that is not there."""
+
+    def put(self, name: str, data: bytes) -> None:
+        self[name] = data
+
+    def delete(self, name: str) -> None:
+        del self[name]
+
+
+def same(got: pa.Table, wanted: pa.Table, where: Any) -> None:
+    assert got.schema.equals(wanted.schema), where
+    assert got.num_rows == wanted.num_rows, (where, got.num_rows, wanted.num_rows)
+    for mine, theirs in zip(listed(got), listed(wanted), strict=True):
+        assert all(alike(mine[name], theirs[name]) for name in theirs), (where, mine, theirs)
+
+
+def packets(query: sw.Query, table: pa.Table, dice: random.Random) -> list[Any]:
+    """The rows as they are, or as slices of one or two senders."""
+    if dice.random() < 0.3:
+        return [table]
+    half = dice.randint(0, table.num_rows)
+    found = []
+    for part in (table.slice(0, half), table.slice(half)):
+        sent = Slices(query, table.schema)
+        sent.add(part)
+        found += [data for _, data in sent.pack(dice.choice([1, 3]))]
+    return found
+
+
+def counted(query: sw.Query) -> sw.Query:
+    data = query.to_dict() | {"late": "drop", "repair": 0}
+    data["aggregates"] = [*data["aggregates"], {"aggregate": "count", "columns": [], "alias": "rows behind all"}]
+    return sw.Query.from_dict(data)
+
+
+def judge(seed: int) -> None:
+    case = random_case(seed, kinds=("sliding", "tumbling"), commutative=True, on_time=False)
+    made, table = build(case)
+    query, dice = counted(made), random.Random(seed)
+    stream, store = query.stream(), Memory()
+    for number, rows in enumerate(case.batches):
+        batch = table.take(pa.array(rows, pa.int64()))
+        wanted = stream.push(batch)
+        if stream.watermark is None:
+            continue
+        state = Resting(query, table.schema, store)
+        same(state.step(packets(query, batch, dice), stream.watermark), wanted, (seed, number))
+        if len(state.tracks) == 1:
+            late = stream.late
+            assert (state.counts.rows, state.counts.dropped) == (late.rows, late.dropped), (seed, number)
+    if stream.watermark is not None:
+        last = Resting(query, table.schema, store)
+        same(last.step([], FAR), stream.advance_to(FAR), (seed, "end"))
+        assert not last.open
+        assert all(name.startswith(("keys", "manifest")) for name in store), (seed, sorted(store))
+
+
+@pytest.mark.parametrize("first", range(0, 200, 20))
+def test_a_state_at_rest_gives_what_a_stream_gives(first):
+    for seed in range(first, first + 20):
+        judge(seed)
+
+
+@pytest.mark.parametrize("first", range(0, 100, 20))
+def test_with_late_slices_folded_in_and_idle_keys_forgotten_at_once(first, monkeypatch):
+    monkeypatch.setattr(resting, "FOLD", 1)
+    monkeypatch.setattr(resting, "FEW", 1)
+    for seed in range(first, first + 20):
+        judge(10_000 + seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(20_000, 30_000, 100))
+def test_a_state_at_rest_at_length(first, monkeypatch):
+    monkeypatch.setattr(resting, "FOLD", first % 7)
+    for seed in range(first, first + 100):
+        judge(seed)
+
+
+def long_window(keys: int, seconds: int, ratio: int = 600) -> tuple[sw.Query, pa.Table]:
+    """A row of every key in every second, and windows of many slices."""
+    query = sw.query(
+        time="t",
+        keys="k",
+        windows=sw.sliding(f"{ratio}s", every="1s"),
+        aggregates=[sw.sum("x"), sw.count()],
+    )
+    times = np.repeat(np.arange(seconds) * 1_000_000, keys)
+    table = pa.table({"t": times, "k": np.tile(np.arange(keys), seconds), "x": np.arange(len(times))})
+    return query, table
+
+
+class Watched(Memory):
+    """A store that counts the bytes that are read and written."""
+
+    read = written = 0
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.names: set[str] = set()
+
+    def get(self, name: str, default: Any = None) -> bytes | None:
+        found = super().get(name, default)
+        if found is not None:
+            self.read += len(found)
+            self.names.add(name)
+        return found
+
+    def put(self, name: str, data: bytes) -> None:
+        self.written += len(data)
+        super().put(name, data)
+
+
+def test_a_step_of_a_long_window_reads_and_writes_little_of_it():
+    query, table = long_window(keys=50, seconds=1500)
+    stream, store, step = query.stream(), Watched(), 50 * 5
+    for first in range(0, table.num_rows, step):
+        rows = table.slice(first, step)
+        wanted = stream.push(rows)
+        store.read = store.written = 0
+        assert Resting(query, table.schema, store).step([rows], stream.watermark or 0).equals(wanted)
+    held = sum(map(len, store.values()))
+    assert store.read < held / 5, (store.read, held)
+    assert store.written < held / 10, (store.written, held)
+
+
+def test_keys_that_are_gone_leave_the_state():
+    query = sw.query(time="t", keys="k", windows=sw.tumbling("10s"), aggregates=[sw.count()])
+    store, schema = Memory(), pa.schema([("t", pa.int64()), ("k", pa.string())])
+    sizes = []
+    for number in range(60):
+        table = pa.table({"t": [number * 10_000_000] * 1000, "k": [f"{number}/{k}" for k in range(1000)]}, schema)
+        state = Resting(query, schema, store)
+        state.step([table], number * 10_000_000)
+        sizes.append(sum(map(len, store.values())))
+    assert len(Resting(query, schema, store).slices.tracks.keys) < 20_000
+    assert max(sizes[30:]) < 1.5 * max(sizes[:30])
+
+
+def test_a_damaged_part_is_told():
+    query, table = long_window(keys=2, seconds=50, ratio=20)
+    store = Watched()
+    Resting(query, table.schema, store).step([table], 30_000_000)
+    asked = Watched(store)
+    Resting(query, table.schema, asked).step([], 10**12)
+    assert {name.split("/")[0] for name in asked.names} == {"manifest", "keys", "0"}
+    for name in asked.names & set(store):
+        damaged = Memory(store)
+        damaged[name] = damaged[name][:-3] + b"abc"
+        with pytest.raises(sw.InvalidSnapshot):
+            Resting(query, table.schema, damaged).step([], 10**12)
+    del store[next(name for name in asked.names & set(store) if "slices" in name)]
+    with pytest.raises(sw.InvalidSnapshot, match="missing"):
+        Resting(query, table.schema, store).step([], 10**12)
+
+
+def test_another_query_is_refused():
+    query, table = long_window(keys=2, seconds=5)
+    other, _ = long_window(keys=2, seconds=5, ratio=300)
+    store = Memory()
+    Resting(query, table.schema, store).step([table], 0)
+    with pytest.raises(sw.InvalidSnapshot, match="another query"):
+        Resting(other, table.schema, store)
+
+
+@pytest.mark.parametrize("first", range(0, 200, 20))
+def test_a_state_that_is_loaded_as_a_whole(first):
+    for seed in range(first, first + 20):
+        case = random_case(40_000 + seed)
+        query, table = build(case)
+        stream, store = query.stream(), Memory()
+        for number, rows in enumerate(case.batches):
+            batch = table.take(pa.array(rows, pa.int64()))
+            wanted = stream.push(batch)
+            if stream.watermark is None:
+                continue
+            state = Whole(query, table.schema, store)
+            same(state.step([batch], stream.watermark), wanted, (seed, number))
+            late = stream.late
+            assert (state.counts.rows, state.counts.dropped) == (late.rows, late.dropped), (seed, number)
+
+
+@pytest.mark.parametrize("buckets", [1, 2, 7])
+def test_slices_of_many_senders(buckets):
+    query, table = long_window(keys=40, seconds=100, ratio=30)
+    receivers = [Slices(query, table.schema) for _ in range(buckets)]
+    for first in range(0, table.num_rows, 700):
+        sent = Slices(query, table.schema)
+        sent.add(table.slice(first, 700))
+        for bucket, data in sent.pack(buckets):
+            receivers[bucket].join(data)
+    found = pa.concat_tables([r.windows() for r in receivers if r.entries])
+    wanted = query.run(table)
+    order = [("window_end", "ascending"), ("k", "ascending")]
+    assert found.sort_by(order).equals(wanted.sort_by(order).combine_chunks())
+    if buckets > 1:
+        assert sum(r.entries > 0 for r in receivers) == buckets
+
+
+def test_nulls_that_only_one_sender_has_seen():
+    query = sw.query(time="t", windows=sw.tumbling("10s"), aggregates=[sw.sum("x"), sw.max("x")])
+    tables = [
+        pa.table({"t": [t * 1_000_000], "x": pa.array([x], pa.int64())}) for t, x in [(1, 5), (2, None), (11, None)]
+    ]
+    whole = Slices(query, tables[0].schema)
+    for table in tables:
+        sent = Slices(query, table.schema)
+        sent.add(table)
+        for _, data in sent.pack(2):
+            whole.join(data)
+    assert whole.windows().equals(query.run(pa.concat_tables(tables)))
+
+
+def test_what_can_be_joined():
+    periodic, ordered = [sw.sliding("1h", every="5m")], [sw.first("x")]
+    assert joinable(sw.query(time="t", windows=periodic, aggregates=[sw.sum("x")]))
+    assert not joinable(sw.query(time="t", windows=periodic, aggregates=ordered))
+    assert not joinable(sw.query(time="t", windows=[sw.session("5m")], aggregates=[sw.sum("x")]))
