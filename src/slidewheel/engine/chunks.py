@@ -18,10 +18,10 @@ import numpy as np
 from slidewheel.engine.columns import Array
 from slidewheel.windows.slicing import Slicing
 
-CHUNKS = 64
-"""About how many chunks the longest window has."""
-STRETCHES = 16
-"""About how many chunks the first rows may reach over, however short the windows are."""
+CHUNKS = 512
+"""About how many chunks the longest window has at most."""
+STRETCHES = 4
+"""About how many chunks the first rows may reach over. Those that come later will, too, and rewrite as many."""
 
 
 @dataclass

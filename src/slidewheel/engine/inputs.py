@@ -1,8 +1,9 @@
 """From an Arrow table to what components take, and from states back to Arrow columns."""
 
 from collections.abc import Sequence
+from datetime import date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +19,23 @@ from slidewheel.errors import Unsupported
 from slidewheel.windows.sharing import Part, part_of, parts_of
 
 LIST_OF_INPUT = ("collect", "collect_distinct")
+SKETCHES = ("bloom", "count_min")
+"""Their answers are objects of their own, which columns hold as bytes."""
 BY_CODE = ("first", "last")
-DECIMAL_DIGITS = {"sum": 0, "span": 0, "mean": 4}
-"""Digits behind the point that an aggregate of decimals has more than its column, as in Spark."""
+DECIMAL_DIGITS = {"sum": (10, 0), "span": (1, 0), "mean": (4, 4)}
+"""Digits that an aggregate of decimals has more than its column, in all and behind the point, as in Spark."""
+MOST_DIGITS = 38
+PLAIN_TYPES: dict[Any, pa.DataType] = {
+    bool: pa.bool_(),
+    int: pa.int64(),
+    float: pa.float64(),
+    str: pa.string(),
+    bytes: pa.binary(),
+    date: pa.date32(),
+    datetime: pa.timestamp("us", "UTC"),
+    timedelta: pa.duration("us"),
+}
+"""Arrow types of what Python functions say that they return."""
 
 
 def _inner(kind: pa.DataType) -> pa.DataType:
@@ -185,13 +200,19 @@ class Binding:
         if use.monoid.result == "like0":
             return types[0]
         if not aggregate.built_in:
-            return None
+            return _declared(use.monoid.lower) if use.monoid.state is None else None
         if aggregate.name == "concat":
             return pa.string()
         if aggregate.name in LIST_OF_INPUT:
             return pa.list_(types[0])
+        if aggregate.name in SKETCHES:
+            return pa.binary()
+        if aggregate.name == "top_k":
+            return pa.list_(pa.struct([("value", types[0]), ("count", pa.int64())]))
         if types and pa.types.is_decimal(types[0]) and aggregate.name in DECIMAL_DIGITS:
-            return pa.decimal128(38, min(types[0].scale + DECIMAL_DIGITS[aggregate.name], 37))
+            digits, behind = DECIMAL_DIGITS[aggregate.name]
+            kind = types[0]
+            return pa.decimal128(min(kind.precision + digits, MOST_DIGITS), min(kind.scale + behind, MOST_DIGITS))
         return {"i8": pa.int64(), "f8": pa.float64()}.get(use.monoid.result)
 
     def answers(self, states: list[Array], filled: Array | None = None) -> list[pa.Array]:
@@ -225,6 +246,17 @@ class Binding:
         if kind is None:
             return pa.array(values if values.ndim == 1 else list(values), mask=~ok if values.ndim == 1 else None)
         return from_numbers(values, ok, kind)
+
+
+def _declared(lower: Any) -> pa.DataType | None:
+    """The type of answers, from the annotation of the function that makes them."""
+    try:
+        returned = get_type_hints(lower).get("return")
+    except (NameError, TypeError):
+        return None
+    if get_origin(returned) is list and get_args(returned)[0] in PLAIN_TYPES:
+        return pa.list_(PLAIN_TYPES[get_args(returned)[0]])
+    return PLAIN_TYPES.get(returned)
 
 
 def _number(states: Array) -> Array:

@@ -1,0 +1,84 @@
+"""Batch: packets are sent, shuffled once, and answered."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from slidewheel.engine.query import Query
+from slidewheel.engine.slices import Slices, joinable
+from slidewheel.spark.buckets import bucket_ids
+from slidewheel.spark.carry import Carried
+from slidewheel.spark.sending import CONTEXT, PACKET_DDL, SLICES, Sender, can_be_chunked, read_packet
+from slidewheel.spark.types import output_type
+
+Packet = tuple[int, bytes, Any]
+"""A bucket, the kind of a packet, and what it holds."""
+AT_ONCE = 1 << 16
+"""Rows of an answer that go back to Spark in one piece."""
+
+
+def batch(query: Query, df: DataFrame, schema: pa.Schema) -> DataFrame:
+    """The answers for a finite DataFrame whose columns are those of the schema."""
+    ids = bucket_ids(int(df.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200))
+    carried = Carried(query)
+    packets = df.mapInArrow(Sending(carried, schema, ids), PACKET_DDL)
+    shuffled = packets.repartition(F.col("bucket"))
+    return shuffled.mapInArrow(Answering(carried, schema), output_type(query, schema))
+
+
+class Sending:
+    """Rows of a partition to packets."""
+
+    def __init__(self, carried: Carried, schema: pa.Schema, ids: list[int]) -> None:
+        self.carried, self.schema, self.ids = carried, schema, ids
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        query = self.carried.query()
+        sender = Sender(query, self.schema, self.ids, combines=joinable(query), in_chunks=can_be_chunked(query))
+        for piece in batches:
+            yield from sender.add(pa.Table.from_batches([piece]))
+        yield from sender.flush()
+
+
+class Answering:
+    """Packets of a partition to answers."""
+
+    def __init__(self, carried: Carried, schema: pa.Schema) -> None:
+        self.carried, self.schema = carried, schema
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        query = self.carried.query()
+        packets = (
+            (bucket.as_py(), *read_packet(data.as_py()))
+            for piece in batches
+            for bucket, data in zip(piece.column(0), piece.column(1), strict=True)
+        )
+        answers = self._joined if joinable(query) else self._run
+        for table in answers(query, packets):
+            yield from table.to_batches(max_chunksize=AT_ONCE)
+
+    def _joined(self, query: Query, packets: Iterator[Packet]) -> Iterator[pa.Table]:
+        slices = Slices(query, self.schema)
+        for _, kind, held in packets:
+            if kind == SLICES:
+                slices.join(held)
+            else:
+                slices.add(held)
+        if slices.entries:
+            yield slices.windows()
+
+    def _run(self, query: Query, packets: Iterator[Packet]) -> Iterator[pa.Table]:
+        """Bucket by bucket, since with chunks of time a row may be in two of them: once as itself, once as context."""
+        tables: dict[int, list[pa.Table]] = {}
+        for bucket, _, held in packets:
+            tables.setdefault(bucket, []).append(held)
+        for bucket in sorted(tables):
+            table = query.run(pa.concat_tables(tables.pop(bucket)))
+            if CONTEXT in table.column_names:
+                context = table[CONTEXT]
+                table = table.drop_columns([CONTEXT]).filter(pc.invert(context))
+            yield table

@@ -1,0 +1,144 @@
+"""The sending side: what the rows of a partition become before they are shuffled.
+
+Every row that Spark shuffles is a packet: the id of a bucket, and bytes. A packet holds either slices, with rows already
+combined, or rows as they are, of all keys of the bucket. So a shuffle moves few large things, whatever the number of
+keys, and one call of the receiving side handles thousands of keys.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from slidewheel.engine.batches import read_times
+from slidewheel.engine.columns import Array
+from slidewheel.engine.inputs import whole
+from slidewheel.engine.keys import Keys
+from slidewheel.engine.query import Query
+from slidewheel.engine.slices import Slices, homes, sorted_by
+from slidewheel.windows.specs import Trailing
+
+PACKET = pa.schema([("bucket", pa.int32()), ("packet", pa.binary())])
+PACKET_DDL = "bucket int, packet binary"
+FLUSH = 1 << 20
+"""Rows after which packets leave, so that memory is bounded."""
+TRIAL = 1 << 16
+"""Rows after which it is clear whether combining pays."""
+WORTH = 0.5
+"""Slices for each row up to which it does."""
+STRETCH = 16
+"""Time is cut into pieces of so many times the longest trailing window, so that one key can keep all cores busy."""
+SLICES, ROWS, EMPTY = b"S", b"R", b"E"
+
+
+class Sender:
+    """Takes tables, and gives packets of at most about FLUSH rows. `ids` are those of the buckets."""
+
+    def __init__(
+        self, query: Query, schema: pa.Schema, ids: list[int], *, combines: bool, in_chunks: bool = False
+    ) -> None:
+        self.query, self.schema, self.ids, self.combines = query, schema, ids, combines
+        self.chunk = STRETCH * longest_trailing(query) if in_chunks else 0
+        self.without_time = 0
+        self._slices: Slices | None = None
+        self._tables: list[pa.Table] = []
+        self._rows = 0
+
+    def add(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
+        """Take rows in; give packets when there is enough for some."""
+        table = table.cast(self.schema)
+        self._rows += table.num_rows
+        if not self.combines:
+            self._tables.append(table)
+        else:
+            if self._slices is None:
+                self._slices = Slices(self.query, self.schema)
+            self._slices.add(table)
+        tried = self.combines and self._rows >= TRIAL and self._slices is not None
+        if tried and self._slices is not None and self._slices.entries > WORTH * self._rows:
+            yield from self.flush()
+            self.combines = False
+        if self._rows >= FLUSH:
+            yield from self.flush()
+
+    def flush(self) -> Iterator[pa.RecordBatch]:
+        """All that is left."""
+        if self._slices is not None:
+            self.without_time += self._slices.without_time
+            yield from (packet(self.ids[b], SLICES, data) for b, data in self._slices.pack(len(self.ids)))
+        if self._tables:
+            yield from self._packed_rows(pa.concat_tables(self._tables).combine_chunks())
+        self._slices, self._tables, self._rows = None, [], 0
+
+    def _packed_rows(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
+        times = np.zeros(table.num_rows, dtype=np.int64)
+        if self.query.late != "keep" or self.chunk:  # else those without a time are to be kept aside
+            table, without, times = read_times(table, self.query.time)
+            self.without_time += len(without)
+        keys = Keys(self.query.keys, [table.schema.field(name).type for name in self.query.keys])
+        codes = keys.encode([whole(table[name]) for name in self.query.keys], len(times))
+        hashes = keys.hashes()[codes]
+        own, rows, copied = self._spread(hashes, times)
+        order, begins = sorted_by(own, len(self.ids))
+        if self.chunk:
+            table = table.append_column(CONTEXT, pa.array(np.zeros(len(times), dtype=bool)))
+            copy = table.take(pa.array(rows[copied])).set_column(
+                len(table.schema) - 1, CONTEXT, pa.array(np.ones(int(copied.sum()), dtype=bool))
+            )
+            table = pa.concat_tables([table, copy])
+        table = table.take(pa.array(order)).combine_chunks()
+        for bucket in range(len(self.ids)):
+            lo, hi = int(begins[bucket]), int(begins[bucket + 1])
+            if lo < hi:
+                yield packet(self.ids[bucket], ROWS, table_bytes(table.slice(lo, hi - lo)))
+
+    def _spread(self, hashes: Array, times: Array) -> tuple[Array, Array, Array]:
+        """The bucket of each row. With chunks of time, a row near the end of its own goes to the next one's, too."""
+        count, rows = len(self.ids), np.arange(len(times))
+        copied = np.zeros(len(times), dtype=bool)
+        if not self.chunk:
+            return homes(hashes, count), rows, copied
+        number = times // self.chunk
+        own, following = (homes(_stirred(hashes, number + k), count) for k in (0, 1))
+        near = (number + 1) * self.chunk - times <= longest_trailing(self.query)
+        copied = near & (own != following)
+        return np.concatenate([own, following[copied]]), rows, copied
+
+
+CONTEXT = "slidewheel_context"
+"""A column that marks the rows of an earlier chunk of time, which are answered there."""
+
+
+def _stirred(hashes: Array, numbers: Array) -> Array:
+    mixed = hashes.view(np.uint64) ^ (numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    return np.asarray((mixed ^ (mixed >> np.uint64(27))).view(np.int64))
+
+
+def longest_trailing(query: Query) -> int:
+    return max(sum(spec.reach) for spec in query.windows if isinstance(spec, Trailing))
+
+
+def can_be_chunked(query: Query) -> bool:
+    """Whether the windows of a row are known to hold nothing that is older than some stretch of time."""
+    return all(isinstance(spec, Trailing) for spec in query.windows)
+
+
+def packet(bucket: int, kind: bytes, data: bytes) -> pa.RecordBatch:
+    return pa.record_batch([pa.array([bucket], pa.int32()), pa.array([kind + data], pa.binary())], schema=PACKET)
+
+
+def table_bytes(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def read_packet(data: bytes) -> tuple[bytes, Any]:
+    """The kind of a packet, and what it holds: slices as bytes, a table, or a number of rows that had no time."""
+    kind, rest = data[:1], memoryview(data)[1:]
+    if kind == EMPTY:
+        return kind, int.from_bytes(rest, "little")
+    return kind, pa.ipc.open_stream(rest).read_all() if kind == ROWS else rest
