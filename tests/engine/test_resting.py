@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import slidewheel as sw
-from slidewheel.engine import resting
+from slidewheel.engine import resting, shelf
 from slidewheel.engine.resting import Resting
 from slidewheel.engine.slices import Slices, joinable
 from slidewheel.engine.whole import Whole
@@ -66,7 +66,7 @@ def judge(seed: int) -> None:
             continue
         state = Resting(query, table.schema, store)
         same(state.step(packets(query, batch, dice), stream.watermark), wanted, (seed, number))
-        if len(state.tracks) == 1:
+        if len(state.shelves) == 1:
             late = stream.late
             assert (state.counts.rows, state.counts.dropped) == (late.rows, late.dropped), (seed, number)
     if stream.watermark is not None:
@@ -84,7 +84,7 @@ def test_a_state_at_rest_gives_what_a_stream_gives(first):
 
 @pytest.mark.parametrize("first", range(0, 100, 20))
 def test_with_late_slices_folded_in_and_idle_keys_forgotten_at_once(first, monkeypatch):
-    monkeypatch.setattr(resting, "FOLD", 1)
+    monkeypatch.setattr(shelf, "FOLD", 1)
     monkeypatch.setattr(resting, "FEW", 1)
     for seed in range(first, first + 20):
         judge(10_000 + seed)
@@ -93,7 +93,7 @@ def test_with_late_slices_folded_in_and_idle_keys_forgotten_at_once(first, monke
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(20_000, 30_000, 100))
 def test_a_state_at_rest_at_length(first, monkeypatch):
-    monkeypatch.setattr(resting, "FOLD", first % 7)
+    monkeypatch.setattr(shelf, "FOLD", first % 7)
     for seed in range(first, first + 100):
         judge(seed)
 
@@ -175,15 +175,6 @@ def test_a_damaged_part_is_told():
         Resting(query, table.schema, store).step([], 10**12)
 
 
-def test_another_query_is_refused():
-    query, table = long_window(keys=2, seconds=5)
-    other, _ = long_window(keys=2, seconds=5, ratio=300)
-    store = Memory()
-    Resting(query, table.schema, store).step([table], 0)
-    with pytest.raises(sw.InvalidSnapshot, match="another query"):
-        Resting(other, table.schema, store)
-
-
 @pytest.mark.parametrize("first", range(0, 200, 20))
 def test_a_state_that_is_loaded_as_a_whole(first):
     for seed in range(first, first + 20):
@@ -237,3 +228,68 @@ def test_what_can_be_joined():
     assert joinable(sw.query(time="t", windows=periodic, aggregates=[sw.sum("x")]))
     assert not joinable(sw.query(time="t", windows=periodic, aggregates=ordered))
     assert not joinable(sw.query(time="t", windows=[sw.session("5m")], aggregates=[sw.sum("x")]))
+
+
+def rows_every(seconds: int, until: int, first: int = 0) -> pa.Table:
+    times = np.arange(first, until, seconds) * 1_000_000
+    return pa.table({"t": times, "k": np.zeros(len(times), dtype=np.int64), "x": times // 1_000_000})
+
+
+def taken_over(before: list[Any], after: list[Any]) -> tuple[pa.Table, pa.Table]:
+    """What comes out once the windows have changed after 1000 s, and the answers for all of the rows."""
+    made = [
+        sw.query(time="t", keys="k", windows=windows, aggregates=[sw.sum("x"), sw.count()])
+        for windows in (before, after)
+    ]
+    table, store = rows_every(1, 3000), Memory()
+    for number in range(10):
+        Resting(made[0], table.schema, store).step([table.slice(number * 100, 100)], number * 100_000_000)
+    results = [
+        Resting(made[1], table.schema, store).step([table.slice(number * 100, 100)], number * 100_000_000)
+        for number in range(10, 30)
+    ]
+    return pa.concat_tables(results), made[1].run(table)
+
+
+def windows_of(result: pa.Table, name: str) -> dict[int, tuple[int, int]]:
+    mine = result.filter(pa.compute.equal(result["window"], name))
+    starts = mine["window_start"].cast(pa.int64()).to_pylist()
+    return {
+        start // 1_000_000: (total, count)
+        for start, total, count in zip(starts, mine["sum_x"].to_pylist(), mine["count"].to_pylist(), strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "new", "first"),
+    [
+        # Windows that the state has all edges of: from where it begins.
+        ([(100, 10)], [(100, 10), (200, 20)], "3m20s/20s", 820),
+        ([(300, 10)], [(300, 10), (100, 50)], "1m40s/50s", 850),
+        ([(300, 10)], [(500, 10)], "8m20s/10s", 610),
+        # Windows with edges of their own: from behind the newest slice.
+        ([(100, 10)], [(100, 10), (70, 7)], "1m10s/7s", 1001),
+    ],
+)
+def test_windows_that_are_added_to_a_state(before, after, new, first):
+    made = [[sw.sliding(f"{r}s", every=f"{e}s") for r, e in windows] for windows in (before, after)]
+    got, wanted = taken_over(*made)
+    for name in got["window"].unique().to_pylist():
+        mine, whole = windows_of(got, name), windows_of(wanted, name)
+        assert mine == {start: whole[start] for start in mine}, name
+        assert len(mine) > 10
+    assert min(windows_of(got, new)) == first
+    for kept in {s.name for s in made[0]} & {s.name for s in made[1]}:
+        mine = windows_of(got, kept)
+        assert sorted(mine) == list(range(min(mine), max(mine) + 1, 10)), "none is missing"
+
+
+def test_aggregates_that_change_are_refused():
+    query, table = long_window(keys=2, seconds=5)
+    other = sw.query(time="t", keys="k", windows=query.windows, aggregates=[sw.max("x"), sw.count()])
+    store = Memory()
+    Resting(query, table.schema, store).step([table], 0)
+    kept = dict(store)
+    with pytest.raises(sw.InvalidSnapshot, match="other aggregates"):
+        Resting(other, table.schema, store).step([table], 1)
+    assert store == kept

@@ -36,6 +36,10 @@ class Chunks:
     """By level: a total of level j is one of 2**j chunks, and number b is that of the chunks from b * 2**j on."""
     late: str | None = None
     """Slices of complete chunks that came behind the watermark."""
+    held_from: int | None = None
+    """The instant before which things have been forgotten."""
+    newest: int | None = None
+    """The end of the newest slice."""
 
     def of(self, ids: Any) -> Any:
         """The chunk of each slice."""
@@ -60,10 +64,10 @@ class Chunks:
             parts.update({place: names[name] for place, name in parts.items()})
         self.late = None if self.late is None else names[self.late]
 
-    def needed(self, cuts: Array, first: int, last: int) -> tuple[list[int], list[tuple[int, int]]]:
+    def needed(self, cuts: Array, last: int) -> tuple[list[int], list[tuple[int, int]]]:
         """For windows that start and end at these instants: which chunks are needed, and which (level, total).
 
-        Only what lies in the chunks first .. last - 1, which are complete.
+        Only what lies in chunks before `last`, which are complete.
         """
         cuts = np.unique(cuts)
         if len(cuts) == 0:
@@ -71,7 +75,7 @@ class Chunks:
         numbers = self.of(cuts)
         whole = numbers * self.length + self.edge == cuts
         open_chunks = set(numbers[~whole].tolist())
-        lo, hi = max(first, int(numbers[0])), min(last, int(numbers[-1]) + (not whole[-1]))
+        lo, hi = int(numbers[0]), min(last, int(numbers[-1]) + (not whole[-1]))
         present = sorted(chunk for chunk in self.slices if lo <= chunk < hi)
         borders = np.unique(np.concatenate([numbers, numbers[~whole] + 1]))
         chunks = [chunk for chunk in present if chunk in open_chunks]
@@ -113,6 +117,7 @@ class Chunks:
 
     def drop(self, before: int, drop: Callable[[str], None]) -> None:
         """Forget what ends at this instant or before."""
+        self.held_from = before if self.held_from is None else max(before, self.held_from)
         for chunk in [c for c in self.slices if self.start(c + 1) <= before]:
             drop(self.slices.pop(chunk))
         for level, totals in enumerate(self.totals):

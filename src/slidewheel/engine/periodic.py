@@ -55,6 +55,8 @@ class Periodic(WindowTrack):
             np.array([getattr(spec, name) for _, spec in specs], dtype=np.int64)
             for name in ("range", "every", "offset")
         )
+        self.since: list[int | None] = [None] * len(specs)
+        """Windows of a spec that start before are not given out: not all that they hold is known."""
         self._kept: int | None = None
         self._places = np.array([place for place, _ in specs], dtype=np.int64)
         self._run: Any = compiled(slots)
@@ -94,6 +96,9 @@ class Periodic(WindowTrack):
         if before is None:
             before = self._earliest(keys)
         firsts = np.array([spec.first_end_after(before) for _, spec in self.specs], dtype=np.int64)
+        for place, since in enumerate(self.since):
+            if since is not None:
+                firsts[place] = max(firsts[place], -((self._offsets[place] - since) // self._everys[place]))
         lasts = np.array([spec.last_end_until(watermark) for _, spec in self.specs], dtype=np.int64)
         arena.extend(keys, watermark)
         ends = Ends(self._offsets + self._lengths, self._everys, firsts, lasts)

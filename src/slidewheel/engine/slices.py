@@ -116,13 +116,9 @@ class Slices:
             counted = dict(zip(held, given[parts:], strict=True))
             ones = np.ones(len(ids), dtype=COUNTED)
             states = given[:parts] + [counted.get(names, ones) for names in tracks.binding.held]
-            self.put(track, Entries(codes, ids, states))
-
-    def put(self, track: Any, entries: Entries) -> None:
-        """Entries into a track; those of a key come with rising ids."""
-        if len(entries):
-            first, last = int(entries.ids.min()), int(entries.ids.max())
-            join(track.arena, entries, track.slicing.most_between(first, last))
+            if len(ids):
+                span = track.slicing.most_between(int(ids.min()), int(ids.max()))
+                join(track.arena, Entries(codes, ids, states), span)
 
     def see_held(self, held: Sequence[tuple[str, ...]]) -> None:
         """Count values in columns where another process has seen a null."""

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from slidewheel.engine.container import MANIFEST, read_manifest
-from slidewheel.engine.resting import Counts, Store
+from slidewheel.engine.resting import Counts
+from slidewheel.engine.shelf import Store
 from slidewheel.engine.stream import Stream
 
 if TYPE_CHECKING:

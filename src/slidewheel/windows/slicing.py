@@ -24,6 +24,16 @@ class Slicing:
     def regular(self) -> bool:
         return len(self.edges) == 1
 
+    def end(self, start: int) -> int:
+        """The end of the slice that starts there.
+
+        >>> Slicing(10, (2, 7)).end(12), Slicing(10, (2, 7)).end(17)
+        (17, 22)
+        """
+        turn, rest = divmod(start - self.edges[0], self.period)
+        later = [edge - self.edges[0] for edge in self.edges if edge - self.edges[0] > rest]
+        return self.edges[0] + turn * self.period + (later[0] if later else self.period)
+
     def most_between(self, first: int, last: int) -> int:
         """No fewer than the slices from one that starts at `first` to one that starts at `last`."""
         return ((last - first) // self.period + 1) * len(self.edges) + 1
