@@ -59,6 +59,18 @@ def read_entries(data: bytes, dtypes: Sequence[Any]) -> Entries:
     return Entries(codes, ids, states)
 
 
+def concatenated(parts: Sequence[Entries]) -> Entries:
+    """All entries of several parts, by key and slice; where two are alike, the first part's comes first."""
+    if len(parts) == 1:
+        return parts[0]
+    whole = Entries(
+        np.concatenate([part.codes for part in parts]),
+        np.concatenate([part.ids for part in parts]),
+        [np.concatenate(columns) for columns in zip(*(part.states for part in parts), strict=True)],
+    )
+    return whole.take(np.lexsort((whole.ids, whole.codes)))
+
+
 def join(arena: Arena, entries: Entries, span: int) -> None:
     """Entries into an arena; `span` is no fewer than those that a key has."""
     if len(entries) == 0:

@@ -73,6 +73,7 @@ class Resting:
                 self.slices.add(given)
             else:
                 self.slices.join(given)
+        self.slices.settle()
         self.counts.without_time += self.slices.without_time
         before = self.watermark
         self.watermark = until = watermark if before is None else max(before, watermark)

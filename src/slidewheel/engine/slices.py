@@ -15,7 +15,7 @@ from slidewheel.engine import slots
 from slidewheel.engine.arena import Arena
 from slidewheel.engine.batches import Batch, read_times
 from slidewheel.engine.columns import Array
-from slidewheel.engine.entries import Entries, entries_of, join
+from slidewheel.engine.entries import Entries, concatenated, entries_of, join
 from slidewheel.engine.inputs import whole
 from slidewheel.engine.parts import in_one, pieces_of, read_states, states_bytes
 from slidewheel.engine.stream import tracks_for
@@ -24,6 +24,8 @@ from slidewheel.windows.specs import Sliding
 if TYPE_CHECKING:
     from slidewheel.engine.query import Query
 
+AT_ONCE = 1 << 20
+"""Rows and slices that wait before they are put into their places together."""
 COUNTED = np.dtype(np.int64)
 """The state that counts values which are not null."""
 
@@ -52,17 +54,39 @@ class Slices:
     def __init__(self, query: "Query", schema: pa.Schema) -> None:
         self.query = query
         self.tracks, self.schema = tracks_for(query, schema)
-        self.rows = self.without_time = 0
-        """Rows that were added, and rows that had no time."""
+        self.without_time = 0
+        """Rows that had no time."""
+        self._tables: list[pa.Table] = []
+        self._packed: list[list[Entries]] = [[] for _ in self.tracks.tracks]
+        self._waiting = 0
 
     @property
     def entries(self) -> int:
+        self.settle()
         return sum(track.arena.entries for track in self.tracks.tracks)
 
     def add(self, table: pa.Table) -> None:
         """Rows into slices."""
-        table, without, times = read_times(table.select(self.schema.names), self.query.time)
-        self.rows += len(times)
+        self._tables.append(table.select(self.schema.names))
+        self._wait(table.num_rows)
+
+    def _wait(self, more: int) -> None:
+        self._waiting += more
+        if self._waiting >= AT_ONCE:
+            self.settle()
+
+    def settle(self) -> None:
+        """Put what is waiting into slices. Many pieces at once can be put in order first, and none has to move then."""
+        for track, waiting in zip(self.tracks.tracks, self._packed, strict=True):
+            if waiting:
+                self._join(track, concatenated(waiting))
+                waiting.clear()
+        tables, self._tables, self._waiting = self._tables, [], 0
+        if tables:  # in which nulls may come up that what was packed does not count
+            self._add(pa.concat_tables(tables))
+
+    def _add(self, table: pa.Table) -> None:
+        table, without, times = read_times(table, self.query.time)
         self.without_time += len(without)
         tracks = self.tracks
         codes = tracks.keys.encode([whole(table[name]) for name in self.query.keys], len(times))
@@ -75,6 +99,7 @@ class Slices:
 
     def pack(self, buckets: int) -> Iterator[tuple[int, bytes]]:
         """The slices of each bucket that has any. A key's bucket is decided by its hash."""
+        self.settle()
         tracks = self.tracks
         home = homes(tracks.keys.hashes(), buckets)
         members, begins = sorted_by(home, buckets)
@@ -108,7 +133,7 @@ class Slices:
         codes_of = tracks.keys.encode(columns, count)
         tracks.see_keys()
         pieces, parts = iter(rest), len(tracks.binding.parts)
-        for track in tracks.tracks:
+        for track, waiting in zip(tracks.tracks, self._packed, strict=True):
             codes = codes_of[np.frombuffer(next(pieces), dtype=np.int32)]
             ids = np.frombuffer(next(pieces), dtype=np.int64)
             dtypes = [component.dtype for component in track.arena.components[:parts]] + [COUNTED] * len(held)
@@ -116,18 +141,23 @@ class Slices:
             counted = dict(zip(held, given[parts:], strict=True))
             ones = np.ones(len(ids), dtype=COUNTED)
             states = given[:parts] + [counted.get(names, ones) for names in tracks.binding.held]
-            if len(ids):
-                span = track.slicing.most_between(int(ids.min()), int(ids.max()))
-                join(track.arena, Entries(codes, ids, states), span)
+            waiting.append(Entries(codes, ids, states))
+            self._wait(len(ids))
+
+    def _join(self, track: Any, entries: Entries) -> None:
+        if len(entries):
+            span = track.slicing.most_between(int(entries.ids.min()), int(entries.ids.max()))
+            join(track.arena, entries, span)
 
     def see_held(self, held: Sequence[tuple[str, ...]]) -> None:
         """Count values in columns where another process has seen a null."""
         binding = self.tracks.binding
-        known = binding.components
-        for names in held:
-            if names not in binding.held:
+        new = [names for names in held if names not in binding.held]
+        if new:
+            self.settle()
+            known = binding.components
+            for names in new:
                 binding.held[names] = binding.components
-        if binding.components > known:
             self.tracks.count_more(known)
 
     def latest(self) -> int | None:
@@ -147,6 +177,7 @@ class Slices:
 
     def windows(self) -> pa.Table:
         """All windows that hold a row."""
+        self.settle()
         return self.tracks.table(self.tracks.close(None, None, self.latest()))
 
 
