@@ -340,6 +340,10 @@ class Arena:
         self.prefixed, self.suffixed = self.prefixed[:, kept].copy(), self.suffixed[:, kept].copy()
         self.keys = len(kept)
 
+    def clear(self) -> None:
+        """No entries any more."""
+        self.trim(NEVER)
+
     def keep_last(self, count: int) -> None:
         """Keep this many entries of each key."""
         np.maximum(self.front, self.end - count, out=self.front)

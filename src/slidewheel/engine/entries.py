@@ -26,6 +26,10 @@ class Entries:
         """These entries, by position or as a mask."""
         return Entries(self.codes[which], self.ids[which], [column[which] for column in self.states])
 
+    def with_states(self, count: int) -> list[Array]:
+        """The states of so many components. Those that came up later count values, and every entry had one."""
+        return [*self.states, *(np.ones(len(self), dtype=np.int64) for _ in range(count - len(self.states)))]
+
     def at(self, id: int) -> "Entries":
         """The same states, all in one slice."""
         return Entries(self.codes, np.full(len(self), id), self.states)
@@ -51,33 +55,31 @@ def entries_of(arena: Arena) -> Entries:
 
 
 def read_entries(data: bytes, dtypes: Sequence[Any]) -> Entries:
-    """What `to_bytes` wrote. Components that have come up since then count values, and every entry had one."""
+    """What `to_bytes` wrote, with a state of every component that there is now."""
     head, *rest = pieces_of(data)
     codes, ids = (np.cumsum(column) for column in read_columns(head, 2))
     states = [read_states(piece, dtype, trusted=True) for piece, dtype in zip(rest, dtypes, strict=False)]
-    states += [np.ones(len(ids), dtype=dtype) for dtype in dtypes[len(rest) :]]
-    return Entries(codes, ids, states)
+    found = Entries(codes, ids, states)
+    found.states = found.with_states(len(dtypes))
+    return found
 
 
 def concatenated(parts: Sequence[Entries]) -> Entries:
     """All entries of several parts, by key and slice; where two are alike, the first part's comes first."""
     if len(parts) == 1:
         return parts[0]
-    whole = Entries(
-        np.concatenate([part.codes for part in parts]),
-        np.concatenate([part.ids for part in parts]),
-        [np.concatenate(columns) for columns in zip(*(part.states for part in parts), strict=True)],
-    )
-    return whole.take(np.lexsort((whole.ids, whole.codes)))
+    most = max(len(part.states) for part in parts)
+    columns = zip(*(part.with_states(most) for part in parts), strict=True)
+    codes, ids = (np.concatenate([getattr(part, name) for part in parts]) for name in ("codes", "ids"))
+    return Entries(codes, ids, [np.concatenate(column) for column in columns]).take(np.lexsort((ids, codes)))
 
 
-def join(arena: Arena, entries: Entries, span: int) -> None:
-    """Entries into an arena; `span` is no fewer than those that a key has."""
+def fill(arena: Arena, entries: Entries) -> None:
+    """These entries into an empty arena, by key and slice, so that none has to move; equal ones are combined."""
     if len(entries) == 0:
         return
-    placed, undo = arena.place(entries.codes, entries.ids, span)
+    placed, undo = arena.place(entries.codes, entries.ids, len(entries))
     for component, given in zip(arena.components, entries.states, strict=True):
-        component.follow(arena._run.shift_rings, undo.shifts)
         component.join(given, placed)
     arena.commit(undo)
 
@@ -86,13 +88,12 @@ def merged(like: Arena, parts: Sequence[Entries]) -> Entries:
     """The entries of several parts as those of one, by the components of this arena."""
     some = [part for part in parts if len(part)]
     if not some:
-        return Entries(
-            np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), [c.entries[:0] for c in like.components]
-        )
+        nothing = np.empty(0, dtype=np.int64)
+        return Entries(nothing, nothing, [component.entries[:0] for component in like.components])
+    whole = concatenated(some)
     arena = Arena([])
     for component in like.components:
         arena.add_component(component.empty())
-    arena.reserve_keys(1 + max(int(part.codes.max()) for part in some))
-    for part in some:
-        join(arena, part, len(np.unique(part.ids)))
+    arena.reserve_keys(1 + int(whole.codes.max()))
+    fill(arena, whole)
     return entries_of(arena)

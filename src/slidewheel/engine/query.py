@@ -52,18 +52,24 @@ class Query:
         """An empty stream of this definition."""
         return Stream(self)
 
-    def spark(self, df: Any, *, late_to: str | None = None) -> Any:
+    def spark(self, df: Any, *, late_to: str | None = None, plan: str = "auto") -> Any:
         """The answers for a Spark DataFrame, batch or streaming, as a DataFrame; `df.transform(query.spark)` works too.
 
         late_to: with late="keep" and a stream, a folder that rows go to which came too late, as Parquet files.
+        plan: "slices", "rows" or "native" instead of what `explain(df)` shows.
         """
         from slidewheel.spark.apply import apply  # the only room that needs pyspark
 
-        return apply(self, df, late_to)
+        return apply(self, df, late_to, plan)
 
-    def explain(self) -> str:
-        """The plan as text: slices, shared states, algorithms and their cost."""
-        return explain(self.plan, self.time, self.keys, self.lateness, self.late, self.repair)
+    def explain(self, df: Any = None) -> str:
+        """The plan as text: slices, shared states, algorithms and their cost; with a DataFrame, also that on Spark."""
+        text = explain(self.plan, self.time, self.keys, self.lateness, self.late, self.repair)
+        if df is None:
+            return text
+        from slidewheel.spark.plans import explained
+
+        return f"{text}\n\n{explained(self, df)}"
 
     def to_dict(self) -> dict[str, Any]:
         """The definition as plain data: numbers, texts, lists.

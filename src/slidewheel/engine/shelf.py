@@ -9,7 +9,7 @@ import numpy as np
 from slidewheel.engine.chunks import Chunks, chunks_for
 from slidewheel.engine.columns import Array
 from slidewheel.engine.container import checked, full_name
-from slidewheel.engine.entries import Entries, entries_of, join, merged, read_entries
+from slidewheel.engine.entries import Entries, concatenated, entries_of, fill, merged, read_entries
 from slidewheel.engine.periodic import Periodic
 from slidewheel.windows.specs import Sliding
 
@@ -42,22 +42,18 @@ class Parts:
 
 
 class Shelf:
-    """One track between two steps. Its arena holds, in a step, the slices that came and those that are needed."""
+    """One track between two steps. Its arena holds the slices that came, and then those that windows are made of."""
 
     def __init__(self, name: str, track: Periodic, store: Store, said: dict[str, Any] | None) -> None:
         self.name, self.track, self.parts = name, track, Parts(store)
         self.chunks = None if said is None else _chunks(said)
         self._late = self._none()
         """The late slices as they were stored before the step."""
+        self._open = self._none()
+        """The slices that came, and those of chunks which are not complete."""
 
     def saved(self) -> dict[str, Any] | None:
         return None if self.chunks is None else asdict(self.chunks)
-
-    def put(self, entries: Entries) -> None:
-        """Entries into the arena; those of a key come with rising ids."""
-        if len(entries):
-            first, last = int(entries.ids.min()), int(entries.ids.max())
-            join(self.track.arena, entries, self.track.slicing.most_between(first, last))
 
     # Merging: slices go into the chunks that are not complete; late ones are kept beside those that are.
 
@@ -78,14 +74,16 @@ class Shelf:
         numbers = chunks.of(came.ids)
         touched = set(np.unique(numbers[numbers >= open_from]).tolist())
         passed = int(chunks.of(until))
-        for chunk in sorted(chunks.slices):
-            if chunk >= open_from and (chunk in touched or chunk <= passed):
-                self.put(self._read(chunks.slices[chunk]))
-        whole = entries_of(self.track.arena)
-        for chunk, entries in self._by_chunk(whole, max(self.horizon(until), chunks.start(open_from))):
+        stored = [
+            self._read(chunks.slices[chunk])
+            for chunk in sorted(chunks.slices)
+            if chunk >= open_from and (chunk in touched or chunk <= passed)
+        ]
+        self._open = merged(self.track.arena, [*stored, came]) if stored else came
+        for chunk, entries in self._by_chunk(self._open, max(self.horizon(until), chunks.start(open_from))):
             if chunk in touched:
                 self._replace(chunks.slices, chunk, f"slices/{chunk}", entries)
-        self._complete(whole, passed)
+        self._complete(self._open, passed)
         return late
 
     def _keep_late(self, came: Entries, watermark: int | None, open_from: int, counting: int) -> tuple[int, int]:
@@ -140,24 +138,21 @@ class Shelf:
     # Closing: windows are put together from totals, the slices at their edges, and what is open.
 
     def fetch(self, before: int | None, until: int) -> None:
-        """Into the arena, what windows hold that end after `before`, up to `until`, and that is not there yet."""
+        """Into the arena, what windows hold that end after `before`, up to `until`."""
         chunks = self.chunks
-        if chunks is None:
-            return
-        self.put(self._late)
-        if before is None or not chunks.slices:
-            return
-        # Windows further back or ahead hold nothing of what is complete.
-        first = max(before, chunks.start(min(chunks.slices)))
-        last = min(until, chunks.start(max(chunks.slices) + 1) + self.longest)
-        cuts = np.concatenate([_edges(spec, first, last) for _, spec in self.track.specs])
-        slices, totals = chunks.needed(cuts, chunks.complete(before))
-        earliest = self.horizon(before)
-        for chunk in slices:
-            stored = self._read(chunks.slices[chunk])
-            self.put(stored.take(stored.ids >= earliest))
-        for level, block in totals:
-            self.put(self._read(chunks.totals[level][block]))
+        parts = [self._open, self._late]
+        if chunks is not None and before is not None and chunks.slices:
+            # Windows further back or ahead hold nothing of what is complete.
+            first = max(before, chunks.start(min(chunks.slices)))
+            last = min(until, chunks.start(max(chunks.slices) + 1) + self.longest)
+            cuts = np.concatenate([_edges(spec, first, last) for _, spec in self.track.specs])
+            slices, totals = chunks.needed(cuts, chunks.complete(before))
+            parts += [self._read(chunks.slices[chunk]) for chunk in slices]
+            parts += [self._read(chunks.totals[level][block]) for level, block in totals]
+            earliest = self.horizon(before)
+            parts = [part.take(part.ids >= earliest) for part in parts]
+        self.track.arena.clear()
+        fill(self.track.arena, concatenated(parts))
 
     def age(self, until: int) -> None:
         """Forget what no window needs any more; when there are many late slices, fold them in."""

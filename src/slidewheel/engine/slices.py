@@ -15,7 +15,7 @@ from slidewheel.engine import slots
 from slidewheel.engine.arena import Arena
 from slidewheel.engine.batches import Batch, read_times
 from slidewheel.engine.columns import Array
-from slidewheel.engine.entries import Entries, concatenated, entries_of, join
+from slidewheel.engine.entries import Entries, concatenated, entries_of, fill
 from slidewheel.engine.inputs import whole
 from slidewheel.engine.parts import in_one, pieces_of, read_states, states_bytes
 from slidewheel.engine.stream import tracks_for
@@ -72,18 +72,31 @@ class Slices:
 
     def _wait(self, more: int) -> None:
         self._waiting += more
-        if self._waiting >= AT_ONCE:
+        held = sum(arena.entries for arena in self._arenas())
+        if self._waiting >= max(AT_ONCE, held // 2):
             self.settle()
 
     def settle(self) -> None:
-        """Put what is waiting into slices. Many pieces at once can be put in order first, and none has to move then."""
-        for track, waiting in zip(self.tracks.tracks, self._packed, strict=True):
-            if waiting:
-                self._join(track, concatenated(waiting))
-                waiting.clear()
-        tables, self._tables, self._waiting = self._tables, [], 0
-        if tables:  # in which nulls may come up that what was packed does not count
+        """Put what is waiting into slices: all at once and in order, so that no entry of an arena has to move."""
+        arenas = self._arenas()
+        parts = self._packed
+        tables, self._tables, self._packed, self._waiting = self._tables, [], [[] for _ in arenas], 0
+        if tables:
+            self._take_out(parts)
             self._add(pa.concat_tables(tables))
+        if any(parts):
+            self._take_out(parts)
+            for arena, found in zip(arenas, parts, strict=True):
+                whole = concatenated(found)
+                whole.states = whole.with_states(len(arena.components))
+                fill(arena, whole)
+
+    def _take_out(self, parts: list[list[Entries]]) -> None:
+        """What the arenas hold, in front of these parts."""
+        for arena, found in zip(self._arenas(), parts, strict=True):
+            if arena.entries:
+                found.insert(0, entries_of(arena))
+                arena.clear()
 
     def _add(self, table: pa.Table) -> None:
         table, without, times = read_times(table, self.query.time)
@@ -141,13 +154,9 @@ class Slices:
             counted = dict(zip(held, given[parts:], strict=True))
             ones = np.ones(len(ids), dtype=COUNTED)
             states = given[:parts] + [counted.get(names, ones) for names in tracks.binding.held]
-            waiting.append(Entries(codes, ids, states))
-            self._wait(len(ids))
-
-    def _join(self, track: Any, entries: Entries) -> None:
-        if len(entries):
-            span = track.slicing.most_between(int(entries.ids.min()), int(entries.ids.max()))
-            join(track.arena, entries, span)
+            if len(ids):
+                waiting.append(Entries(codes, ids, states))
+        self._wait(len(ids))
 
     def see_held(self, held: Sequence[tuple[str, ...]]) -> None:
         """Count values in columns where another process has seen a null."""

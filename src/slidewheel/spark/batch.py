@@ -21,11 +21,11 @@ AT_ONCE = 1 << 16
 """Rows of an answer that go back to Spark in one piece."""
 
 
-def batch(query: Query, df: DataFrame, schema: pa.Schema) -> DataFrame:
-    """The answers for a finite DataFrame whose columns are those of the schema."""
+def batch(query: Query, df: DataFrame, schema: pa.Schema, combines: bool) -> DataFrame:
+    """The answers for a finite DataFrame whose columns are those of the schema; `combines` rows before the shuffle."""
     ids = bucket_ids(int(df.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200))
     carried = Carried(query)
-    packets = df.mapInArrow(Sending(carried, schema, ids), PACKET_DDL)
+    packets = df.mapInArrow(Sending(carried, schema, ids, combines), PACKET_DDL)
     shuffled = packets.repartition(F.col("bucket"))
     return shuffled.mapInArrow(Answering(carried, schema), output_type(query, schema))
 
@@ -33,12 +33,12 @@ def batch(query: Query, df: DataFrame, schema: pa.Schema) -> DataFrame:
 class Sending:
     """Rows of a partition to packets."""
 
-    def __init__(self, carried: Carried, schema: pa.Schema, ids: list[int]) -> None:
-        self.carried, self.schema, self.ids = carried, schema, ids
+    def __init__(self, carried: Carried, schema: pa.Schema, ids: list[int], combines: bool) -> None:
+        self.carried, self.schema, self.ids, self.combines = carried, schema, ids, combines
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         query = self.carried.query()
-        sender = Sender(query, self.schema, self.ids, combines=joinable(query), in_chunks=can_be_chunked(query))
+        sender = Sender(query, self.schema, self.ids, combines=self.combines, in_chunks=can_be_chunked(query))
         for piece in batches:
             yield from sender.add(pa.Table.from_batches([piece]))
         yield from sender.flush()

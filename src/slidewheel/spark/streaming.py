@@ -41,7 +41,7 @@ METRICS = "slidewheel"
 """The name under which counts are among the observed metrics of a query's progress."""
 
 
-def streaming(query: Query, df: DataFrame, schema: pa.Schema, late_to: str | None) -> DataFrame:
+def streaming(query: Query, df: DataFrame, schema: pa.Schema, late_to: str | None, combines: bool) -> DataFrame:
     """The answers for a streaming DataFrame whose columns are those of the schema."""
     conf = df.sparkSession.conf
     if "RocksDB" not in str(conf.get(PROVIDER, "")):
@@ -53,7 +53,7 @@ def streaming(query: Query, df: DataFrame, schema: pa.Schema, late_to: str | Non
     kept = with_count(query)
     carried = Carried(kept)
     timed = df.withColumn(EVENT, event_time(query, df)).withWatermark(EVENT, f"{query.lateness} microseconds")
-    packets = timed.select(*df.columns).mapInArrow(Sending(carried, schema, ids), PACKET_DDL)
+    packets = timed.select(*df.columns).mapInArrow(Sending(carried, schema, ids, combines), PACKET_DDL)
     results = packets.groupBy("bucket").transformWithStateInPandas(
         Processor(carried, schema, len(ids), late_to),
         outputStructType=RESULT_DDL,
@@ -97,12 +97,12 @@ def event_time(query: Query, df: DataFrame) -> Any:
 class Sending:
     """Rows of a partition to packets, one at least for every bucket."""
 
-    def __init__(self, carried: Carried, schema: pa.Schema, ids: list[int]) -> None:
-        self.carried, self.schema, self.ids = carried, schema, ids
+    def __init__(self, carried: Carried, schema: pa.Schema, ids: list[int], combines: bool) -> None:
+        self.carried, self.schema, self.ids, self.combines = carried, schema, ids, combines
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         query = self.carried.query()
-        sender = Sender(query, self.schema, self.ids, combines=rests_in_slices(query))
+        sender = Sender(query, self.schema, self.ids, combines=self.combines and rests_in_slices(query))
         for piece in batches:
             yield from sender.add(pa.Table.from_batches([piece]))
         yield from sender.flush()

@@ -1,4 +1,4 @@
-"""A tour of slidewheel in the terminal: `make demo`. The first run compiles a few kernels, later ones find them."""
+"""A tour of slidewheel in the terminal: `make tour`. The first run compiles a few kernels, later ones find them."""
 
 import time
 from typing import Any

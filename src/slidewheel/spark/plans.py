@@ -1,0 +1,159 @@
+"""How a query is run on Spark, and why so."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, DecimalType, NumericType, TimestampNTZType, TimestampType
+
+from slidewheel.algebra.aggregate import Aggregate
+from slidewheel.engine.query import Query
+from slidewheel.engine.slices import joinable
+from slidewheel.errors import InvalidArgument, Unsupported
+from slidewheel.spark.sending import STRETCH, can_be_chunked, longest_trailing
+from slidewheel.times import format_duration
+from slidewheel.windows.specs import Sliding
+
+PLANS = ("auto", "slices", "rows", "native")
+FEW_COPIES = 2
+"""Windows that a row may be in, up to which F.window, which copies it for each, is faster in a batch."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    name: str
+    """"slices": states are shuffled; "rows": rows are; "native": Spark's own windows."""
+    why: str
+
+
+def plan_of(query: Query, df: DataFrame, asked: str = "auto") -> Plan:
+    """The plan for this DataFrame; `asked` for one of them, it is refused where it would not be right."""
+    if asked not in PLANS:
+        raise InvalidArgument(f"plan= is one of {', '.join(PLANS)}, not {asked!r}")
+    if asked == "native":
+        reason = why_not_native(query, df)
+        if reason is not None:
+            raise Unsupported(f'plan="native" is not possible: {reason}')
+        return Plan("native", "as asked for")
+    if asked == "slices" and not joinable(query):
+        raise Unsupported(f'plan="slices" is not possible: {_why_rows(query)}')
+    if asked != "auto":
+        return Plan(asked, "as asked for")
+    if not joinable(query):
+        return Plan("rows", _why_rows(query))
+    spec = query.windows[0]
+    if not df.isStreaming and isinstance(spec, Sliding) and why_not_native(query, df) is None:
+        copies = -(-spec.range // spec.every)
+        if copies <= FEW_COPIES:
+            return Plan("native", f"a row is in {copies} window(s), so that Spark's own windows copy few rows")
+    return Plan("slices", "rows are combined before they are shuffled, and a row is in one slice, not in every window")
+
+
+def _why_rows(query: Query) -> str:
+    if can_be_chunked(query):
+        return "every row has a window of its own"
+    ordered = [aggregate.output for aggregate in query.aggregates if not aggregate.commutative]
+    if ordered:
+        return f"the order of rows decides {', '.join(ordered)}"
+    others = [spec.name for spec in query.windows if not isinstance(spec, Sliding)]
+    return f"{', '.join(others)} can't be put together from slices of time"
+
+
+NATIVE: dict[str, Callable[[Column, Aggregate], Column]] = {
+    "count": lambda column, _: F.count(column),
+    "sum": lambda column, _: F.sum(column),
+    "mean": lambda column, _: F.avg(column),
+    "min": lambda column, _: F.min(column),
+    "max": lambda column, _: F.max(column),
+    "var": lambda column, a: (F.var_pop, F.var_samp)[_ddof(a)](column),
+    "std": lambda column, a: (F.stddev_pop, F.stddev_samp)[_ddof(a)](column),
+}
+"""Spark's aggregates, by the names of those that give the same."""
+
+
+def _ddof(aggregate: Aggregate) -> int:
+    return int(dict(aggregate.parameters).get("ddof", 1))
+
+
+def why_not_native(query: Query, df: DataFrame) -> str | None:
+    """What Spark's own windows lack for this query; None if they give the same."""
+    if len(query.windows) > 1:
+        return "Spark takes one kind of window at a time"
+    spec = query.windows[0]
+    if not isinstance(spec, Sliding) or spec.every > spec.range:
+        return f"F.window has no windows like {spec.name}"
+    if not isinstance(df.schema[query.time].dataType, (TimestampType, TimestampNTZType)):
+        return f"F.window needs a timestamp, and {query.time} is none"
+    if query.late != "drop":
+        return f'Spark drops late rows, and late is "{query.late}"'
+    for aggregate in query.aggregates:
+        if aggregate.name not in NATIVE or not aggregate.built_in or _ddof(aggregate) > 1:
+            return f"Spark has no {aggregate.name} like ours"
+        kinds = [df.schema[name].dataType for name in aggregate.columns if name is not None]
+        if aggregate.name in ("var", "std") and not all(map(_plain_number, kinds)):
+            return f"{aggregate.output} is typed otherwise there"
+    return None
+
+
+def _plain_number(kind: DataType) -> bool:
+    return isinstance(kind, NumericType) and not isinstance(kind, DecimalType)
+
+
+def native(query: Query, df: DataFrame) -> DataFrame:
+    """The query by F.window."""
+    [spec] = query.windows
+    assert isinstance(spec, Sliding)
+    times = [f"{length} microseconds" for length in (spec.range, spec.every, spec.offset)]
+    if df.isStreaming:
+        df = df.withWatermark(query.time, f"{query.lateness} microseconds")
+    window = F.window(F.col(f"`{query.time}`"), *times).alias("slidewheel_window")
+    outputs = []
+    for aggregate in query.aggregates:
+        column = F.lit(1) if aggregate.columns in ((), (None,)) else F.col(f"`{aggregate.columns[0]}`")
+        outputs.append(NATIVE[aggregate.name](column, aggregate).alias(aggregate.output))
+    found = df.groupBy(*(F.col(f"`{key}`") for key in query.keys), window).agg(*outputs)
+    return found.select(
+        *(F.col(f"`{key}`") for key in query.keys),
+        F.col("slidewheel_window.start").alias("window_start"),
+        F.col("slidewheel_window.end").alias("window_end"),
+        F.lit(spec.name).alias("window"),
+        *(F.col(f"`{aggregate.output}`") for aggregate in query.aggregates),
+    )
+
+
+def explained(query: Query, df: DataFrame, asked: str = "auto") -> str:
+    """The plan on Spark as text."""
+    plan = plan_of(query, df, asked)
+    partitions = df.sparkSession.conf.get("spark.sql.shuffle.partitions")
+    lines = [f"on Spark, {'a stream' if df.isStreaming else 'a batch'}: plan {plan.name}, since {plan.why}"]
+    if plan.name == "native":
+        return "\n".join([*lines, "  groupBy(keys, F.window): no Python, every row copied for each of its windows"])
+    objects = [a.output for a in query.aggregates if a.monoid().state is None and not a.built_in]
+    if plan.name == "slices":
+        lines.append(
+            "  mapInArrow: the rows of a partition into slices, by the compiled engine; where there are about as"
+        )
+        lines.append("    many slices as rows, rows are sent as they are")
+    else:
+        lines.append("  mapInArrow: the columns that are read, as they are")
+    if not df.isStreaming and can_be_chunked(query):
+        cut = format_duration(STRETCH * longest_trailing(query))
+        lines.append(f"    time is cut into pieces of {cut}, so that one key can be on several cores")
+    lines.append(f"  one shuffle, of packets: a packet holds all keys of one of {partitions} buckets")
+    if not df.isStreaming:
+        lines.append("  mapInArrow: the windows of all keys of a partition, by the compiled engine")
+    else:
+        from slidewheel.spark.streaming import rests_in_slices
+
+        lines.append(
+            f"  transformWithState: one call for each bucket; watermark {format_duration(query.lateness)} behind"
+        )
+        lines.append(
+            "    state: slices in chunks of time and totals over them; a step reads those at the edges of its windows"
+            if rests_in_slices(query)
+            else "    state: all of it is read in every micro-batch"
+        )
+    if objects:
+        lines.append(f"  states of {', '.join(objects)} are Python objects: interpreted, and pickled on the way")
+    return "\n".join(lines)

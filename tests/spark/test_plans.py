@@ -1,0 +1,78 @@
+"""Which plan is taken, what `explain` says of it, and that all of them give the same."""
+
+import pytest
+
+import slidewheel as sw
+from tests.spark.support import as_spark, read_stream, same_answers, write_batches
+from tests.spark.test_batch import measurements
+from tests.spark.test_streaming import SCHEMA, disorder
+
+
+def query_of(windows, *aggregates, **more):
+    return sw.query(time="t", keys="k", windows=windows, aggregates=list(aggregates) or [sw.mean("x")], **more)
+
+
+@pytest.fixture(scope="module")
+def table(spark, tmp_path_factory):
+    return as_spark(spark, measurements(), tmp_path_factory.mktemp("table"))
+
+
+@pytest.mark.parametrize(
+    ("query", "plan", "why"),
+    [
+        (query_of(sw.tumbling("10m")), "native", "a row is in 1 window"),
+        (query_of(sw.sliding("1h", every="1m")), "slices", "combined before they are shuffled"),
+        (query_of(sw.tumbling("10m"), sw.quantile("x", 0.5)), "slices", "combined"),
+        (query_of([sw.tumbling("10m"), sw.tumbling("1h")]), "slices", "combined"),
+        (query_of(sw.tumbling("10m"), sw.first("x")), "rows", "order of rows decides first_x"),
+        (query_of(sw.session("10m")), "rows", "session"),
+        (query_of(sw.trailing("10m")), "rows", "every row has a window of its own"),
+    ],
+)
+def test_the_plan_and_why(table, query, plan, why):
+    said = query.explain(table)
+    assert f"plan {plan}" in said
+    assert why in said
+    assert said.startswith(query.explain())
+
+
+def test_a_stream_says_what_its_state_is(spark, tmp_path):
+    write_batches(tmp_path / "in", disorder(1, 10))
+    df = read_stream(spark, tmp_path / "in", SCHEMA)
+    assert "slices in chunks of time" in query_of(sw.tumbling("1h")).explain(df)
+    assert "all of it is read" in query_of(sw.session("1h")).explain(df)
+
+
+def test_a_long_trailing_window_is_cut_into_pieces_of_time(table):
+    assert "pieces of 16h" in query_of(sw.trailing("1h")).explain(table)
+
+
+@pytest.mark.parametrize("windows", [sw.tumbling("10m"), sw.sliding("30m", every="7m")], ids=str)
+def test_all_plans_give_the_same(table, windows):
+    query = query_of(windows, sw.count(), sw.sum("i"), sw.mean("x"), sw.min("k"), sw.std("x"))
+    answers = {plan: query.spark(table, plan=plan) for plan in ("slices", "rows", "native")}
+    wanted = query.run(measurements())
+    for plan, found in answers.items():
+        types = [(f.name, f.dataType) for f in found.schema]
+        assert types == [(f.name, f.dataType) for f in answers["slices"].schema], plan
+        same_answers(found.toArrow(), wanted, plan)
+
+
+@pytest.mark.parametrize(
+    ("query", "plan", "why"),
+    [
+        (query_of([sw.tumbling("10m"), sw.tumbling("1h")]), "native", "one kind of window"),
+        (query_of(sw.session("10m")), "native", "no windows like"),
+        (query_of(sw.tumbling("10m"), sw.quantile("x", 0.5)), "native", "no quantile"),
+        (query_of(sw.session("10m")), "slices", "can't be put together"),
+        (query_of(sw.session("10m")), "fastest", "one of auto"),
+    ],
+)
+def test_a_plan_that_would_not_be_right_is_refused(table, query, plan, why):
+    with pytest.raises(sw.SlidewheelError, match=why):
+        query.spark(table, plan=plan)
+
+
+def test_one_shuffle(table, capsys):
+    query_of(sw.sliding("1h", every="1m")).spark(table).explain()
+    assert capsys.readouterr().out.count("Exchange") == 1
