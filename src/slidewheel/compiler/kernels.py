@@ -209,6 +209,7 @@ class Kernel:
                 timer.daemon = True
                 timer.start()
                 stack.callback(timer.cancel)
+                stack.enter_context(module.alone(self.module))
             yield
             self._compiled.add(key)
 

@@ -11,10 +11,16 @@ import os
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 from slidewheel._version import __version__
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 _counter = iter(range(sys.maxsize))
 _loading = threading.Lock()
@@ -74,6 +80,21 @@ def load_in_memory(text: str, label: str, given: dict[str, object]) -> ModuleTyp
     sys.modules[name] = module
     exec(compile(text.replace("cache=True, ", ""), f"<{name}>", "exec"), module.__dict__)
     return module
+
+
+@contextlib.contextmanager
+def alone(made: ModuleType) -> Iterator[None]:
+    """Let no other process compile this module meanwhile: it waits, and finds the kernels then.
+
+    Where files can't be locked, several do the same work, as they do for a module in memory.
+    """
+    path = getattr(made, "__file__", None)
+    with contextlib.ExitStack() as stack:
+        if path is not None and fcntl is not None:
+            with contextlib.suppress(OSError):
+                file = stack.enter_context(open(f"{path}.lock", "w"))
+                fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _write(path: Path, text: str) -> None:
