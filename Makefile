@@ -9,11 +9,12 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 # What needs more than the core dependencies: a Java runtime, a browser.
-BEYOND_CORE := tests/spark tests/browser src/slidewheel/spark
+BEYOND_CORE := tests/spark tests/pipeline tests/cli tests/kafka tests/browser src/slidewheel/spark docs/spark.md \
+	docs/pipelines.md tests/bench/test_spark.py
 DOCS := $(wildcard README.md docs)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-core fuzz lint bench docs clean
+.PHONY: help setup demo tour test test-core test-kafka fuzz lint bench docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
@@ -27,20 +28,28 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "==> installing slidewheel and its development tools into $(VENV)"
 	@# The build tool comes first and is used as it is, since constraints do not reach an isolated build.
 	@$(PIP) install -c constraints.txt hatchling editables
-	@$(PIP) install -c constraints.txt --no-build-isolation -e ".[dev]"
+	@$(PIP) install -c constraints.txt --no-build-isolation -e ".[dev,spark,cli]"
 	@touch $@
 
-demo: $(STAMP) ## run examples/demo.py
-	$(BIN)/python examples/demo.py
+demo: $(STAMP) ## one query on Spark as batch and as stream, over real flights: examples/flights.py
+	$(BIN)/python examples/flights.py
+
+tour: $(STAMP) ## windows, streams and wheels in the terminal, without Spark: examples/tour.py
+	$(BIN)/python examples/tour.py
 
 test: lint ## lint, then every test and doctest
-	$(PYTEST)
+	$(PYTEST) --ignore=tests/kafka
+	$(MAKE) test-kafka
 
 test-core: $(STAMP) ## tests and doctests that need neither Spark nor a browser
 	$(PYTEST) $(addprefix --ignore=,$(BEYOND_CORE))
 
+# In a process of its own: a Spark session that is there already would lack Kafka's jars.
+test-kafka: $(STAMP) ## tests against a real Kafka broker; the first run fetches its jars
+	$(BIN)/python -m pytest tests/kafka
+
 fuzz: $(STAMP) ## the long randomised tests
-	$(PYTEST) -m slow $(addprefix --ignore=,$(BEYOND_CORE))
+	$(PYTEST) -m slow --ignore=tests/kafka
 
 lint: $(STAMP) ## ruff and mypy
 	$(BIN)/ruff check .
