@@ -3,6 +3,7 @@
 import argparse
 import difflib
 import importlib
+import importlib.util
 import json
 import sys
 import time
@@ -24,7 +25,11 @@ SUITES = {
     "reactive": "the experiments of the Reactive Aggregator paper, figures 6 to 12, tables 3 and 4",
     "daba": "the experiments of the DABA paper, tables 2 and 3, figure 13",
     "wheel": "sw.Wheel against uwheel, DuckDB, a segment tree and FiBA: figures 5 to 11 of the uWheel paper",
+    "spark": "query.spark over finite tables against F.window, frames and functions in pandas",
+    "stream": "query.spark over Structured Streaming against F.window with a watermark",
 }
+NEEDS = {"spark": "pyspark", "stream": "pyspark"}
+"""A package that not everybody who runs the other suites has."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -70,6 +75,9 @@ def _run(report: Report, options: Any) -> bool:
     for name in options.suites or SUITES:
         report.suite = name
         report.say(f"\n== {name}: {SUITES[name]}")
+        if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
+            report.say(f"skipped, as {NEEDS[name]} is not installed")
+            continue
         try:
             suite = importlib.import_module(f"bench.{name}")
             suite.run(report, suite.QUICK if options.quick else suite.FULL)

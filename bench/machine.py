@@ -7,7 +7,19 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("slidewheel", "numba", "llvmlite", "numpy", "pandas", "polars", "bottleneck", "scipy", "duckdb", "pyarrow")
+PACKAGES = (
+    "slidewheel",
+    "numba",
+    "llvmlite",
+    "numpy",
+    "pandas",
+    "polars",
+    "pyspark",
+    "bottleneck",
+    "scipy",
+    "duckdb",
+    "pyarrow",
+)
 
 
 def facts() -> dict[str, Any]:

@@ -111,7 +111,14 @@ def test_all_contestants_of_a_suite_give_the_same_answers(suite):
 
 
 def test_every_suite_is_listed_and_tested():
-    assert [suite.__name__ for suite in TINY] == [f"bench.{name}" for name in command.SUITES]
+    here = [name for name in command.SUITES if name not in command.NEEDS]
+    assert [suite.__name__ for suite in TINY] == [f"bench.{name}" for name in here]
+
+
+def test_a_suite_whose_package_is_missing_is_skipped_with_a_word(monkeypatch, capsys):
+    monkeypatch.setitem(command.NEEDS, "latency", "no_such_package")
+    assert command.main(["latency", "--quick"]) == 0
+    assert "skipped, as no_such_package is not installed" in capsys.readouterr().out
 
 
 def test_a_wrong_answer_is_an_error_and_is_not_timed():

@@ -1,0 +1,212 @@
+"""query.spark over Structured Streaming against F.window with a watermark, and the targets that it has."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+import slidewheel as sw
+from bench.harness import Report, Timing, figure
+from bench.spark_data import affordable, difference, numbers, rate, short, started
+from bench.spark_peers import SLIDE, grouped
+from bench.stream_data import LATENESS, PER_BATCH, SKIPPED, Drained, Files, Stream, answers, drain
+
+
+@dataclass(frozen=True)
+class Settings:
+    keys: tuple[int, ...] = (100, 10_000, 100_000)
+    ratios: tuple[int, ...] = (1, 3, 60, 300, 3600)
+    rows: int = 250_000
+    """In a micro-batch."""
+    batches: int = 6
+    seconds: float = 8
+    """What the native plan may take for a micro-batch; if all rows would take longer, it gets fewer, of fewer keys."""
+    sample: int = 1000
+    """Rows of a micro-batch when answers are compared, and the fewest that are timed."""
+    full: tuple[int, ...] = (100, 1000)
+    """Keys of the streams that have the longest windows behind them when they are timed."""
+    rounds: int = 3
+
+
+FULL = Settings()
+QUICK = Settings(keys=(100, 2000), ratios=(1, 3, 60), rows=20_000, batches=4, full=(100,), rounds=1)
+
+FASTER = {100: {1: 1, 3: 1, 60: 2, 300: 9, 3600: 1}, 10_000: {1: 1, 3: 3, 60: 10, 300: 40}}
+"""How many times as fast as the native plan we are to be, by keys and ratio."""
+FLAT = 1.3
+"""The greatest ratio over the smallest but 1."""
+CROWDED = 1.5
+"""The most keys over the next fewer."""
+CHECKPOINT = {60: 0.25}
+"""Bytes over the native plan's, by ratio."""
+IDENTITY = ("k", "window_start", "window_end")
+
+
+@dataclass
+class Measured:
+    """A stream, what it reads, and how it went in each round."""
+
+    stream: Stream
+    files: Files
+    runs: list[Drained] = field(default_factory=list)
+
+    def run(self) -> None:
+        self.runs.append(drain(self.stream, self.files))
+
+    @property
+    def timing(self) -> Timing:
+        return Timing(tuple(run.ns_per_row for run in self.runs))
+
+    @property
+    def checkpoint(self) -> float:
+        """Bytes for each row."""
+        return median(run.checkpoint for run in self.runs)
+
+    @property
+    def state(self) -> float:
+        """Bytes for each key."""
+        return median(run.state for run in self.runs) / self.files.keys
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The same windows by us and by the native plan."""
+
+    ours: Measured
+    native: Measured
+
+
+def run(report: Report, settings: Settings) -> None:
+    with started(report) as spark, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        report.say(f"rows a second: the median over micro-batches of {settings.rows} rows after the first {SKIPPED};")
+        report.say(f"± half the quartile range over rounds. Each has {PER_BATCH} s of event time, with rows up to")
+        report.say(f"{LATENESS} s behind; windows of the mean slide by {SLIDE} s. @ = micro-batches of so many rows,")
+        report.say(f"of fewer keys, as all would take more than {settings.seconds:g} s; what one takes without rows")
+        report.say("weighs more on these. checkpoint: bytes of new files for each row; state: bytes for each key in")
+        report.say("RocksDB's memory and files after the last micro-batch")
+        few = Files(spark, folder, SKIPPED + 2, settings.sample, 5)
+        ratios = [ratio for ratio in settings.ratios if right(report, few, ratio)]
+        found = {keys: measure(report, settings, spark, folder / str(keys), keys, ratios) for keys in settings.keys}
+        judge(report, found)
+        full_windows(report, settings, spark, folder / "full", [ratio for ratio in ratios if ratio > 1])
+
+
+def ours(ratio: int) -> Stream:
+    window = sw.sliding(f"{ratio * SLIDE}s", every=f"{SLIDE}s")
+    query = sw.query(time="ts", keys="k", windows=window, aggregates=sw.mean("x"), lateness=f"{LATENESS}s")
+    return query.spark
+
+
+def native(ratio: int) -> Stream:
+    mean = F.avg("x").alias("mean_x")
+    return lambda df: grouped(df.withWatermark("ts", f"{LATENESS} seconds"), ratio, mean)
+
+
+def right(report: Report, files: Files, ratio: int) -> bool:
+    """Whether both give the same windows."""
+    mine, theirs = (numbers(answers(of(ratio), files), IDENTITY, ["mean_x"]) for of in (ours, native))
+    problem = difference(mine, theirs, len(IDENTITY))
+    if problem is not None:
+        report.wrong(f"ratio {ratio}: ours: {problem}")
+    return problem is None
+
+
+def measure(
+    report: Report, settings: Settings, spark: SparkSession, folder: Path, keys: int, ratios: Sequence[int]
+) -> dict[int, Pair]:
+    """Both contestants at all ratios in the same rounds, by ratio."""
+    report.say(f"\n{short(keys)} keys")
+    pairs = {ratio: _pair(settings, spark, folder, keys, ratio) for ratio in ratios}
+    for k in range(settings.rounds):
+        for pair in pairs.values():
+            for contestant in (pair.ours, pair.native)[:: -1 if k % 2 else 1]:
+                contestant.run()
+    columns = ["ours", "native", "faster", "checkpoint", "native's", "state", "native's"]
+    table = report.table(columns, label="ratio", first=6, width=12)
+    for ratio, pair in pairs.items():
+        table.row(str(ratio), _cells(pair, settings))
+        for name, measured in (("ours", pair.ours), ("native", pair.native)):
+            known = {"keys": keys, "ratio": ratio, "plan": name}
+            known |= {"rows": measured.files.rows, "keys_of_rows": measured.files.keys}
+            sizes = {"checkpoint": measured.checkpoint, "state": measured.state}
+            sizes["state_rows"] = median(run.state_rows for run in measured.runs)
+            report.keep("ns/row", measured.timing.to_dict() | sizes, **known)
+    return pairs
+
+
+def _pair(settings: Settings, spark: SparkSession, folder: Path, keys: int, ratio: int) -> Pair:
+    """Both have been run, and the native one gets as many rows as it can do."""
+
+    def files(rows: int, batches: int) -> Files:
+        return Files(spark, folder, batches, rows, max(1, keys * rows // settings.rows))
+
+    def taken(rows: int) -> float:
+        return rows / 1e9 * drain(native(ratio), files(rows, SKIPPED + 1)).ns_per_row
+
+    rows = affordable(settings.seconds, min(settings.sample, settings.rows), settings.rows, taken)
+    drain(ours(ratio), files(settings.rows, SKIPPED + 1))
+    return Pair(
+        Measured(ours(ratio), files(settings.rows, settings.batches)),
+        Measured(native(ratio), files(rows, settings.batches)),
+    )
+
+
+def _cells(pair: Pair, settings: Settings) -> list[str]:
+    mine, theirs = pair.ours, pair.native
+    fewer = f" @{short(theirs.files.rows)}" if theirs.files.rows < settings.rows else ""
+    faster = f"{figure(theirs.timing.over(mine.timing))}x"
+    sizes = [mine.checkpoint, theirs.checkpoint, mine.state, theirs.state]
+    return [rate(mine.timing), rate(theirs.timing) + fewer, faster, *map(figure, sizes)]
+
+
+def judge(report: Report, found: dict[int, dict[int, Pair]]) -> None:
+    report.say("\ntargets: ours over native, for a row; and streams of ours over each other")
+    for keys, pairs in found.items():
+        for ratio, pair in pairs.items():
+            what, times = f"{short(keys)} keys, ratio {ratio}", FASTER.get(keys, {}).get(ratio)
+            if times is not None:
+                report.target(f"{what}: time over native", pair.ours.timing.over(pair.native.timing), 1 / times)
+            if ratio in CHECKPOINT:
+                bytes_over = pair.ours.checkpoint / pair.native.checkpoint
+                report.target(f"{what}: checkpoints over native", bytes_over, CHECKPOINT[ratio])
+        sliding = [ratio for ratio in pairs if ratio > 1]
+        if len(sliding) > 1:
+            _flat(report, f"{short(keys)} keys", {ratio: pairs[ratio].ours for ratio in sliding})
+    for fewer, crowd in pairwise(sorted(found)[-2:]):
+        for ratio in found[crowd]:
+            # Not of the same rounds, so that only their medians can be compared.
+            over = found[crowd][ratio].ours.timing.median / found[fewer][ratio].ours.timing.median
+            report.target(f"ratio {ratio}: {short(crowd)} keys over {short(fewer)} keys", over, CROWDED)
+
+
+def full_windows(report: Report, settings: Settings, spark: SparkSession, folder: Path, ratios: Sequence[int]) -> None:
+    """The longest windows hold more slides than all the micro-batches above have: here, the first one brings them."""
+    if len(ratios) < 2:
+        return
+    long, brief = max(ratios), min(ratios)
+    report.say(f"\nours, with a row or so of each key in each of the {long} slides before")
+    table = report.table([f"ratio {brief}", f"ratio {long}", "over"], label="keys", first=6, width=12)
+    for keys in settings.full:
+        files = Files(spark, folder, settings.batches, settings.rows, keys, history=long)
+        found = {ratio: Measured(ours(ratio), files) for ratio in (brief, long)}
+        for _ in range(settings.rounds):
+            for measured in found.values():
+                measured.run()
+        over = found[long].timing.over(found[brief].timing)
+        table.row(short(keys), [*(rate(measured.timing) for measured in found.values()), figure(over)])
+        for ratio, measured in found.items():
+            report.keep("ns/row", measured.timing, keys=keys, ratio=ratio, plan="ours", history=long)
+        _flat(report, f"{short(keys)} keys, {long} slides before", found)
+
+
+def _flat(report: Report, what: str, found: Mapping[int, Measured]) -> None:
+    """That long windows cost little more than short ones."""
+    long, brief = max(found), min(found)
+    over = found[long].timing.over(found[brief].timing)
+    report.target(f"{what}: ratio {long} over ratio {brief}", over, FLAT)
