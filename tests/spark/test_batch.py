@@ -205,7 +205,7 @@ class TestMistakes:
     def test_a_sum_that_overflows(self, spark):
         df = spark.range(3).select(F.timestamp_micros("id").alias("t"), F.lit(2**62).alias("i"))
         query = sw.query(time="t", windows=sw.tumbling("1m"), aggregates=[sw.sum("i")])
-        with pytest.raises(Exception, match="(?i)overflow"):
+        with pytest.raises(Exception, match=r"(?i)overflow"):
             query.spark(df).toArrow()
 
 

@@ -117,6 +117,10 @@ def column_of(values: Any) -> Column:
         return _from_numpy(np.asarray(values))
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
         return _from_arrow(values)
+    if type(values).__module__.startswith("pandas"):  # whose Series have Arrow's interface from version 3 on
+        import pyarrow as pa
+
+        return _from_arrow(pa.Array.from_pandas(values))
     if isinstance(values, (str, bytes)) or not isinstance(values, Sequence | range):
         raise InvalidArgument(f"values must be an array, a list or an Arrow column, not {type(values).__name__}")
     return _from_list(list(values))
