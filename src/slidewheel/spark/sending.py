@@ -1,8 +1,8 @@
 """The sending side: what the rows of a partition become before they are shuffled.
 
 Every row that Spark shuffles is a packet: the id of a bucket, and bytes. A packet holds either slices, with rows
-already combined, or rows as they are, of all keys of the bucket. So a shuffle moves few large things, whatever the number of
-keys, and one call of the receiving side handles thousands of keys.
+already combined, or rows as they are, of all keys of the bucket. So a shuffle moves few large things, whatever the
+number of keys, and one call of the receiving side handles thousands of keys.
 """
 
 from collections.abc import Iterator
