@@ -8,6 +8,8 @@ import hashlib
 import math
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from slidewheel.engine.parts import described
 from slidewheel.engine.periodic import Periodic
 from slidewheel.errors import InvalidSnapshot
@@ -18,12 +20,14 @@ if TYPE_CHECKING:
     from slidewheel.engine.query import Query
 
 
-def said_of(query: "Query", tracks: list[Periodic]) -> dict[str, Any]:
+def said_of(query: "Query", schema: pa.Schema, tracks: list[Periodic]) -> dict[str, Any]:
     """What a state says of the query that it was made by. Names of outputs may change, and so may lateness."""
     return {
         "time": query.time,
         "keys": list(query.keys),
-        "aggregates": [_digest(aggregate) for aggregate in query.aggregates],
+        "aggregates": [_digest(aggregate, by_text=True) for aggregate in query.aggregates],
+        "code": [_digest(aggregate, by_text=False) for aggregate in query.aggregates],
+        "types": {field.name: str(field.type) for field in schema},
         "slicings": [[track.slicing.period, list(track.slicing.edges)] for track in tracks],
         "windows": [
             [[*_lengths(spec), since] for (_, spec), since in zip(track.specs, track.since, strict=True)]
@@ -32,8 +36,8 @@ def said_of(query: "Query", tracks: list[Periodic]) -> dict[str, Any]:
     }
 
 
-def _digest(aggregate: Any) -> str:
-    (_, *rest), state = described(aggregate)
+def _digest(aggregate: Any, by_text: bool) -> str:
+    (_, *rest), state = described(aggregate, by_text)
     return hashlib.sha256(repr((rest, state)).encode()).hexdigest()[:24]
 
 
@@ -41,11 +45,17 @@ def _lengths(spec: Sliding) -> list[int]:
     return [spec.range, spec.every, spec.offset]
 
 
-def carry_over(query: "Query", tracks: list[Periodic], said: dict[str, Any]) -> None:
+def carry_over(query: "Query", schema: pa.Schema, tracks: list[Periodic], said: dict[str, Any]) -> None:
     """See that the query can go on with this state, and from when on its windows can be given out."""
-    now = said_of(query, tracks)
-    for what in ("time", "keys", "aggregates"):
-        if said[what] != now[what]:
+    now = said_of(query, schema, tracks)
+    if "slicings" not in said:
+        raise InvalidSnapshot(
+            "the state was made by a query that does not keep slices, and can't be taken over: go on with that query, "
+            "or start anew with another checkpoint"
+        )
+    for what in ("time", "keys", "aggregates", "types"):
+        same = said[what] == now[what] or (what == "aggregates" and said["code"] == now["code"])
+        if not same:
             raise InvalidSnapshot(
                 f"the state was made by a query with other {what}, and can't be taken over: go on with that query, or "
                 f"start anew with another checkpoint"

@@ -16,10 +16,14 @@ from slidewheel.engine.container import full_name, squeezed, unsqueezed
 from slidewheel.errors import InvalidSnapshot
 
 
-def described(aggregate: Aggregate) -> list[Any]:
-    """An aggregate as a snapshot knows it: its names, its functions and its states."""
+def described(aggregate: Aggregate, by_text: bool = True) -> list[Any]:
+    """An aggregate as a snapshot knows it: its names, its functions and its states.
+
+    Functions are known by their text, and by their code: the text lasts when Python changes, and the code when the file
+    has changed or is not here. Either will do.
+    """
     monoid = aggregate.monoid()
-    functions = map(_text, own_functions(monoid).values())
+    functions = map(_text if by_text else _code, own_functions(monoid).values())
     return [
         [aggregate.output, aggregate.columns, aggregate.name, *functions],
         [str(monoid.state), repr(monoid.identity), aggregate.parameters],
@@ -31,12 +35,22 @@ def _text(function: Any) -> str:
         text = source.text_of(function, "f")
         return ast.unparse(text.definition) + repr(sorted(text.constants.items()))
     except (source.NoText, OSError, TypeError):
-        code = getattr(function, "__code__", None)
-        return repr(function) if code is None else repr((code.co_code, code.co_names, _constants(code)))
+        return _code(function)
 
 
-def _constants(code: Any) -> list[str]:
-    return [repr(c) for c in code.co_consts if not hasattr(c, "co_code")]
+def _code(function: Any) -> str:
+    function = getattr(function, "py_func", function)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return repr(function)
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    known = [function.__globals__.get(name) for name in code.co_names]
+    return repr((_instructions(code), [repr(v) for v in cells + known if isinstance(v, (bool, int, float, str))]))
+
+
+def _instructions(code: Any) -> tuple[Any, ...]:
+    constants = [_instructions(c) if hasattr(c, "co_code") else repr(c) for c in code.co_consts]
+    return code.co_code, code.co_names, constants
 
 
 class Writer:

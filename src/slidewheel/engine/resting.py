@@ -56,7 +56,7 @@ class Resting:
 
     def _load(self, data: bytes) -> list[Any]:
         said, self._key_parts = read_manifest(data)
-        carry_over(self.query, self.slices.tracks.tracks, said)
+        carry_over(self.query, self.slices.schema, self.slices.tracks.tracks, said)
         self.watermark, self.counts = said["watermark"], Counts(**said["counts"])
         self.slices.see_held([tuple(names) for names in said["held"]])
         self._few_keys = said["few_keys"]
@@ -123,7 +123,7 @@ class Resting:
         for name in set(self._key_parts) - set(writer.names):
             self.parts.store.delete(name)
         facts = {
-            **said_of(self.query, self.slices.tracks.tracks),
+            **said_of(self.query, self.slices.schema, self.slices.tracks.tracks),
             "watermark": self.watermark,
             "counts": asdict(self.counts),
             "held": [list(names) for names in self.slices.tracks.binding.held],

@@ -46,12 +46,12 @@ CHUNKS = 32
 
 
 @lru_cache(maxsize=64)
-def fingerprint(query: "Query") -> str:
+def fingerprint(query: "Query", by_text: bool = True) -> str:
     """What a snapshot has in common with the query that may read it."""
     said: list[Any] = [query.time, query.keys, [spec.to_dict() for spec in query.windows]]
     said += [query.lateness, query.late, query.repair, query.final]
     for aggregate in query.aggregates:
-        said += described(aggregate)
+        said += described(aggregate, by_text)
     return hashlib.sha256(repr(said).encode()).hexdigest()
 
 
@@ -61,6 +61,7 @@ def snapshot_parts(stream: "Stream", known: Collection[str] = ()) -> dict[str, b
     late = {name: value for name, value in vars(stream.late).items() if isinstance(value, int)}
     facts: dict[str, Any] = {
         "query": fingerprint(stream.query),
+        "code": fingerprint(stream.query, by_text=False),
         "watermark": stream._watermark,
         "latest": stream._latest,
         "late": late,
@@ -91,7 +92,8 @@ def restore_parts(stream: "Stream", parts: Mapping[str, bytes], trusted: bool = 
     if MANIFEST not in parts:
         raise InvalidSnapshot("the manifest of the snapshot is missing")
     facts, names = read_manifest(bytes(parts[MANIFEST]))
-    if facts["query"] != fingerprint(stream.query):
+    query = stream.query
+    if facts.get("query") != fingerprint(query) and facts.get("code") != fingerprint(query, by_text=False):
         raise InvalidSnapshot("the snapshot was made by another query: restore it with the one that it was made by")
     by_name = {name.rpartition("-")[0]: name for name in names}
 

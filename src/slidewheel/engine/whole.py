@@ -8,7 +8,8 @@ import pyarrow as pa
 from slidewheel.engine.container import MANIFEST, read_manifest
 from slidewheel.engine.resting import Counts
 from slidewheel.engine.shelf import Store
-from slidewheel.engine.stream import Stream
+from slidewheel.engine.stream import Stream, tracks_for
+from slidewheel.errors import InvalidSnapshot
 
 if TYPE_CHECKING:
     from slidewheel.engine.query import Query
@@ -28,6 +29,9 @@ class Whole:
         _, self._names = read_manifest(manifest)
         parts = {name: store.get(name) or b"" for name in self._names}
         self.stream = Stream.restore(query, {MANIFEST: manifest, **parts}, trusted=True)
+        made = self.stream._schema
+        if made is not None and not made.equals(tracks_for(query, schema)[1]):
+            raise InvalidSnapshot("the state was made with columns of other types: go on with those, or start anew")
 
     @property
     def watermark(self) -> int | None:

@@ -1,6 +1,7 @@
 """Rows that came too late, kept aside as Parquet files."""
 
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.fs as fs
@@ -23,13 +24,14 @@ def keep_aside(path: str, bucket: int, store: Any, state: Any) -> None:
 
 
 def write(path: str, table: pa.Table) -> None:
-    """A file that is there as a whole or not at all."""
+    """A file that is there as a whole or not at all. Two attempts at a step may write the same one at once."""
     if "://" in path:
         system, place = fs.FileSystem.from_uri(path)
     else:
         system, place = fs.LocalFileSystem(), path
-    system.create_dir(place.rpartition("/")[0], recursive=True)
-    unfinished = place.rpartition("/")[0] + "/_" + place.rpartition("/")[2]
+    folder, _, name = place.rpartition("/")
+    unfinished = f"{folder}/_{uuid4().hex}-{name}"
+    system.create_dir(folder, recursive=True)
     with system.open_output_stream(unfinished) as sink:
         pq.write_table(table, sink)
     system.move(unfinished, place)
