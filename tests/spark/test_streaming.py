@@ -31,7 +31,7 @@ def disorder(batches: int = 6, rows: int = 600, seed: int = 1, keys: int = 20) -
     return [table.slice(first, rows) for first in range(0, count, rows)]
 
 
-@pytest.mark.parametrize(("sizes", "window"), [((6, 600), ("1 hour", "5 minutes")), ((2, 1500), ("30 minutes",) * 2)])
+@pytest.mark.parametrize(("sizes", "window"), [((6, 600), ("1 hour", "5 minutes")), ((3, 1200), ("30 minutes",) * 2)])
 def test_windows_and_late_rows_are_sparks(spark, tmp_path, sizes, window):
     batches = disorder(*sizes)
     batches.insert(2, batches[0].slice(0, 0))  # an empty batch
