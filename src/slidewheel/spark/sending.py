@@ -65,6 +65,7 @@ class Sender:
     def flush(self) -> Iterator[pa.RecordBatch]:
         """All that is left."""
         if self._slices is not None:
+            self._slices.settle()  # which counts rows that have no time
             self.without_time += self._slices.without_time
             yield from (packet(self.ids[b], SLICES, data) for b, data in self._slices.pack(len(self.ids)))
         if self._tables:
