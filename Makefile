@@ -6,7 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
-PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal --durations=15
+# Three, as tests of Spark wait more than they compute.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal --durations=15
 
 # What needs more than the core dependencies: a Java runtime, a browser.
 BEYOND_CORE := tests/spark tests/pipeline tests/cli tests/kafka tests/browser src/slidewheel/spark docs/spark.md \
@@ -14,7 +15,7 @@ BEYOND_CORE := tests/spark tests/pipeline tests/cli tests/kafka tests/browser sr
 DOCS := $(wildcard README.md docs)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo tour test test-core test-kafka fuzz lint bench docs clean
+.PHONY: help setup demo tour test test-core test-kafka test-all-but-kafka fuzz lint bench docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
@@ -38,15 +39,17 @@ tour: $(STAMP) ## windows, streams and wheels in the terminal, without Spark: ex
 	$(BIN)/python examples/tour.py
 
 test: lint ## lint, then every test and doctest
+	$(MAKE) --jobs=2 test-kafka test-all-but-kafka
+
+test-all-but-kafka: $(STAMP)
 	$(PYTEST) --ignore=tests/kafka
-	$(MAKE) test-kafka
 
 test-core: $(STAMP) ## tests and doctests that need neither Spark nor a browser
 	$(PYTEST) $(addprefix --ignore=,$(BEYOND_CORE))
 
 # In a process of its own: a Spark session that is there already would lack Kafka's jars.
 test-kafka: $(STAMP) ## tests against a real Kafka broker; the first run fetches its jars
-	$(BIN)/python -m pytest tests/kafka
+	$(BIN)/python -m pytest -q tests/kafka
 
 fuzz: $(STAMP) ## the long randomised tests
 	$(PYTEST) -m slow --ignore=tests/kafka

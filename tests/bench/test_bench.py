@@ -101,7 +101,15 @@ TINY = {
 }
 
 
-@pytest.mark.parametrize("suite", TINY, ids=lambda suite: suite.__name__.removeprefix("bench."))
+LONG = {wheel: pytest.mark.slow}
+"""Suites that compile for long."""
+
+
+@pytest.mark.parametrize(
+    "suite",
+    [pytest.param(suite, marks=LONG.get(suite, ())) for suite in TINY],
+    ids=lambda suite: suite.__name__.removeprefix("bench."),
+)
 def test_all_contestants_of_a_suite_give_the_same_answers(suite):
     made = report()
     suite.run(made, TINY[suite])

@@ -293,3 +293,41 @@ def test_aggregates_that_change_are_refused():
     with pytest.raises(sw.InvalidSnapshot, match="other aggregates"):
         Resting(other, table.schema, store).step([table], 1)
     assert store == kept
+
+
+def seconds(*times: int) -> pa.Table:
+    return pa.table(
+        {"t": pa.array([t * 1_000_000 for t in times], pa.int64()), "k": pa.array([t % 2 for t in times], pa.int64())}
+    )
+
+
+def test_windows_that_are_open():
+    windows = [sw.sliding("10s", every="3s", offset="1s"), sw.tumbling("5s")]
+    query = sw.query(time="t", keys="k", windows=windows, aggregates=sw.count())
+    store, newest = Memory(), -100
+    for watermark, times in [(0, []), (4, [3, 17, 21]), (13, [16]), (25, []), (40, [33])]:
+        state = Resting(query, seconds().schema, store)
+        state.step([seconds(*times)] if times else [], watermark * 1_000_000)
+        newest = max([newest, *times])
+        wanted = [
+            start
+            for length, every, first in ((10, 3, 1), (5, 5, 0))
+            for start in range(first - 12 * every, 60, every)
+            if start + length > watermark and start <= newest
+        ]
+        assert state.open_windows() == (len(wanted), 0), watermark
+
+
+def test_sessions_that_are_open():
+    query = sw.query(time="t", keys="k", windows=[sw.session("5s"), sw.tumbling("10s")], aggregates=sw.count())
+    store = Memory()
+    for watermark, times, wanted in [
+        (1, [], (0, 0)),
+        (2, [3, 4, 6], (1, 2)),
+        (9, [20, 31, 33], (4, 3)),
+        (26, [], (2, 1)),
+        (50, [], (0, 0)),
+    ]:
+        state = Whole(query, seconds().schema, store)
+        state.step([seconds(*times)] if times else [], watermark * 1_000_000)
+        assert state.open_windows() == wanted, watermark

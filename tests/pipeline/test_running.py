@@ -14,7 +14,7 @@ import pytest
 from slidewheel.pipeline import PipelineFailed, load, running
 from slidewheel.pipeline.kafka import Messages, ToKafka
 from slidewheel.pipeline.outputs import ToParquet
-from slidewheel.pipeline.rejects import MALFORMED, readable, rejected
+from slidewheel.pipeline.rejects import MALFORMED, readable, reasons, rejected
 from slidewheel.pipeline.stream import ToAll
 from tests.spark.support import same_answers
 
@@ -109,14 +109,17 @@ def test_rows_of_a_batch_that_can_not_be_used(spark, tmp_path):
         tmp_path, 'rejects = "bad"\n' + source + QUERY.replace("10s every 5s", "1h every 1h") + output("out")
     )
     summary = made.run(spark)
-    assert (summary.rows, summary.malformed, summary.without_time) == (8, 5, 1)
+    assert (summary.rows, summary.malformed, summary.without_time, summary.without_key) == (8, 5, 1, 1)
     answers = naive(pq.read_table(tmp_path / "out")).sort_by("k").to_pylist()
-    assert [(row["k"], row["count"], row["sum_x"]) for row in answers] == [("a", 1, 1.5), (None, 1, None)]
+    assert [(row["k"], row["count"], row["sum_x"]) for row in answers] == [("a", 1, 1.5)]
     kept = pq.read_table(tmp_path / "bad").to_pylist()
     assert sorted(row["row"] for row in kept if row["reason"] == "malformed") == sorted(
         [lines[2], lines[5], lines[6], lines[7], lines[8]]
     )
     assert [json.loads(row["row"]) for row in kept if row["reason"] == "no time"] == [{"k": "a", "x": 2.0, "other": 1}]
+    assert [json.loads(row["row"])["t"] for row in kept if row["reason"] == "no key"] == ["2024-01-01T00:00:03.000Z"]
+    taken = pipeline(tmp_path, source + QUERY + "null_keys = true\n" + output("out"))
+    assert "no key" not in taken.reasons
 
 
 def test_a_stream_goes_on_where_it_was(spark, tmp_path):
@@ -260,11 +263,12 @@ def test_messages_of_kafka(spark):
     messages = Messages("h:1", "t", "csv", "t TIMESTAMP, x INT", "earliest", {}, None)
     values = ["2024-01-01T00:00:01Z,5", "2024-01-01T00:00:02Z,five", ",6", "", "2024-01-01T00:00:03Z,"]
     parsed = messages.parsed(spark.createDataFrame([(value.encode(),) for value in values], "value binary"))
-    good, counted = readable(parsed, "t")
+    good, counted = readable(parsed, reasons("t", []))
     assert [row.x for row in good.sort("t").collect()] == [5, None]
     counts = counted.get
     assert (counts["rows"], counts["malformed"], counts["without_time"]) == (4, 1, 1)
-    assert sorted(map(tuple, rejected(parsed, "t").collect())) == [("malformed", values[1]), ("no time", '{"x":6}')]
+    bad = sorted(map(tuple, rejected(parsed, reasons("t", ["x"])).collect()))
+    assert bad == [("malformed", values[1]), ("no key", '{"t":"2024-01-01T00:00:03.000Z"}'), ("no time", '{"x":6}')]
     answers = spark.createDataFrame([("a", 1), (None, 2)], "k string, n int")
     sent = ToKafka("h:1", "t", {}, keys=("k",)).messages(answers).collect()
     assert [tuple(row) for row in sent] == [('{"k":"a"}', '{"k":"a","n":1}'), ("{}", '{"n":2}')]

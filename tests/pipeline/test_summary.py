@@ -27,25 +27,28 @@ def progress(batch, rows=0, ran=True, **observed):
     )
 
 
+LATE = {"late_rows": 3, "open_windows": 5, "open_sessions": 2}
+
+
 def test_counts_are_added_up_and_states_are_the_last():
     summary = Summary()
     counts = {"rows": 10, "malformed": 2, "without_time": 1, "values": 30}
     assert summary.add_progress(progress(0, 10, slidewheel_input=counts, slidewheel_output={"rows": 4}))
     assert summary.add_progress(
-        progress(1, 10, slidewheel_input=counts, slidewheel_output={"rows": 5}, slidewheel={"late_rows": 3})
+        progress(1, 10, slidewheel_input=counts, slidewheel_output={"rows": 5}, slidewheel=LATE)
     )
     assert (summary.batches, summary.rows, summary.answers, summary.late) == (2, 20, 9, 3)
     assert (summary.malformed, summary.without_time, summary.rejected) == (4, 2, 6)
     assert (summary.watermark, summary.state_rows, summary.state_bytes) == ("2024-01-01T00:00:01.000Z", 14, 4_000_000)
     assert summary.offsets == ({"offset": 10}, None)
     assert summary.line() == (
-        "batch 1  rows 20  answers 9  rows/s 1,234  watermark 2024-01-01T00:00:01.000Z  state 14 rows, 4.0 MB  late 3  "
-        "rejected 6"
+        "batch 1  rows 20  answers 9  rows/s 1,234  watermark 2024-01-01T00:00:01.000Z  open windows 7  state 14 rows, "
+        "4.0 MB  late 3  rejected 6"
     )
     summary.seconds = 2.5
     assert summary.text().splitlines() == [
         "20 rows, 9 answers in 2 batches, 2.5 s",
-        "left out: 4 malformed rows, 2 without a time",
+        "left out: 4 malformed rows, 2 without a time, 0 without a key",
         "3 rows came too late for a window",
     ]
 
@@ -53,7 +56,7 @@ def test_counts_are_added_up_and_states_are_the_last():
 def test_one_of_each():
     assert Summary(batches=1, rows=1, answers=1, malformed=1, late=1).text().splitlines() == [
         "1 row, 1 answer in 1 batch, 0.0 s",
-        "left out: 1 malformed row, 0 without a time",
+        "left out: 1 malformed row, 0 without a time, 0 without a key",
         "1 row came too late for a window",
     ]
 
@@ -75,6 +78,6 @@ def test_what_is_known_or_nothing_is_not_counted():
 
 def test_a_batch_without_rows_counts_if_it_ran():
     summary = Summary()
-    nulls = {"late_rows": None}
+    nulls = dict.fromkeys(LATE)
     assert summary.add_progress(progress(3, 0, slidewheel_output={"rows": 2}, slidewheel=nulls))
     assert (summary.batches, summary.answers, summary.late) == (1, 2, 0)

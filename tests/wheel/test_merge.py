@@ -78,7 +78,7 @@ def run(name, kind, seed):
     parts.check(whole)
 
 
-@pytest.mark.parametrize(("name", "kind"), [form for form in few_forms() if form in COMMUTATIVE])
+@pytest.mark.parametrize(("name", "kind"), [form for form in few_forms() if form in COMMUTATIVE and form[0] != "bloom"])
 def test_any_order_and_grouping(name, kind):
     run(name, kind, 0)
 

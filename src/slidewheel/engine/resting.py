@@ -98,6 +98,18 @@ class Resting:
         """Whether there is anything that a later watermark could close."""
         return any(shelf.chunks is not None and shelf.chunks.slices for shelf in self.shelves)
 
+    def open_windows(self) -> tuple[int, int]:
+        """How many windows are open that rows have come for or may come between; and sessions: none."""
+        if self.watermark is None:
+            return 0, 0
+        specs = [
+            (spec, shelf.chunks.newest)
+            for shelf in self.shelves
+            if shelf.chunks is not None and shelf.chunks.newest is not None
+            for _, spec in shelf.track.specs
+        ]
+        return sum(spec.open_between(self.watermark, newest) for spec, newest in specs), 0
+
     def _forget_idle(self) -> None:
         """Once the keys have doubled, drop those without slices, and give the others new codes."""
         keys = self.slices.tracks.keys

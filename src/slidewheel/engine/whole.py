@@ -7,9 +7,11 @@ import pyarrow as pa
 
 from slidewheel.engine.container import MANIFEST, read_manifest
 from slidewheel.engine.resting import Counts
+from slidewheel.engine.sessions import Sessions
 from slidewheel.engine.shelf import Store
 from slidewheel.engine.stream import Stream, tracks_for
 from slidewheel.errors import InvalidSnapshot
+from slidewheel.windows.specs import Sliding
 
 if TYPE_CHECKING:
     from slidewheel.engine.query import Query
@@ -49,6 +51,15 @@ class Whole:
         return any(batch is not None and len(batch) for batch in (engine.pending,)) or any(
             track.arena.entries for track in engine.tracks
         )
+
+    def open_windows(self) -> tuple[int, int]:
+        """How many windows are open that rows have come for or may come between; and how many sessions, of all keys."""
+        latest, watermark = self.stream._latest, self.watermark
+        sessions = sum(track.arena.entries for track in self.stream._engine.tracks if isinstance(track, Sessions))
+        if latest is None or watermark is None:
+            return 0, sessions
+        periodic = [spec for spec in self.query.windows if isinstance(spec, Sliding)]
+        return sum(spec.open_between(watermark, latest + 1) for spec in periodic), sessions
 
     def step(self, packets: Iterable[pa.Table], watermark: int) -> pa.Table:
         """Take rows in, judged by the watermark of the step before; close windows up to this one; save."""

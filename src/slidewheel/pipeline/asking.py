@@ -16,10 +16,13 @@ from slidewheel.pipeline.windows import window
 
 @dataclass(frozen=True)
 class Asked:
-    """A query, and the file of the module that has the user's own aggregates."""
+    """What the table says."""
 
     query: Query
     module: Path | None
+    """The file of the user's own aggregates."""
+    null_keys: bool
+    """Whether a null is a key like any other."""
 
 
 def read_query(table: Table, folder: Path) -> Asked | None:
@@ -30,6 +33,7 @@ def read_query(table: Table, folder: Path) -> Asked | None:
     lateness = table.span("lateness", "0s", allow_zero=True)
     late = table.choice("late", LATE, "drop")
     repair = table.span("repair", "0s") if "repair" in table else table.get("repair")
+    null_keys = table.flag("null_keys")
     windows = _each(table, "windows", window)
     own, module = _own(table, folder)
     # Without the module, nobody knows which of the aggregates are mistakes.
@@ -44,7 +48,7 @@ def read_query(table: Table, folder: Path) -> Asked | None:
     except SlidewheelError as error:
         table.wrong(None, str(error))
         return None
-    return Asked(made, module)
+    return Asked(made, module, null_keys)
 
 
 def check_columns(asked: Query, table: Table, columns: Mapping[str, str], *, stream: bool) -> None:

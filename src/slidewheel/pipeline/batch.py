@@ -16,7 +16,7 @@ def run_batch(pipeline: Pipeline, spark: "SparkSession") -> Summary:
 
     query, summary = pipeline.query, Summary()
     rows = pipeline.source.rows(spark, stream=False)
-    good, counted = readable(rows, query.time)
+    good, counted = readable(rows, pipeline.reasons)
     answers, given = observe(query.spark(good), ANSWERS, {"rows": "count(*)"})
     # Several outputs are written from answers that were computed once. The console does not ask for all of them, and
     # Spark does not observe what it writes to Kafka: there the counts would be wrong, or waited for in vain.
@@ -33,5 +33,5 @@ def run_batch(pipeline: Pipeline, spark: "SparkSession") -> Summary:
     summary.add_input(counted.get)
     summary.answers = given.get["rows"] or 0
     if pipeline.rejects and summary.rejected:
-        rejected(rows, query.time).write.mode("overwrite").parquet(pipeline.rejects)
+        rejected(rows, pipeline.reasons).write.mode("overwrite").parquet(pipeline.rejects)
     return summary

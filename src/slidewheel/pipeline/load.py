@@ -64,6 +64,7 @@ class _Loading:
             source=source,
             query=asked.query,
             module=asked.module,
+            null_keys=asked.null_keys,
             outputs=tuple(replace(o, keys=asked.query.keys) if isinstance(o, ToKafka) else o for o in outputs if o),
             trigger=trigger,
             checkpoint=checkpoint,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from slidewheel.engine.query import Query
+from slidewheel.pipeline import rejects
 from slidewheel.pipeline.outputs import Output
 from slidewheel.pipeline.summary import Summary, Watch
 from slidewheel.pipeline.table import Scalar
@@ -70,6 +71,8 @@ class Pipeline:
     query: Query
     module: Path | None
     """The file of the user's own aggregates, which executors need as well."""
+    null_keys: bool
+    """Whether a null is a key like any other; else its row can't be used."""
     outputs: tuple[Output, ...]
     trigger: Trigger
     checkpoint: str
@@ -82,6 +85,11 @@ class Pipeline:
     def goes_on(self) -> bool:
         """Whether a stream has a checkpoint: an output that is gone with the process leaves nothing to continue."""
         return self.outputs[0].kind != "memory"
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why a row can't be used: see `rejects`."""
+        return rejects.reasons(self.query.time, () if self.null_keys else self.query.keys)
 
     @property
     def writes_by_batch(self) -> bool:
@@ -102,11 +110,11 @@ class Pipeline:
 
     def explain(self) -> str:
         """What will be done, as text. Spark is not started."""
-        rejects = self.rejects or ("only counted" if self.source.keeps_rejects else "")
+        unusable = self.rejects or ("only counted" if self.source.keeps_rejects else "")
         said = {
             "source": str(self.source),
             **({"late rows": self.late_to} if self.late_to else {}),
-            **({"rejects": rejects} if rejects else {}),
+            **({"rejects": unusable} if unusable else {}),
             **{f"output {number}": str(output) for number, output in enumerate(self.outputs, 1)},
             "runs": f"{self.trigger}, on Spark at {self.platform}",
             **({"checkpoint": self.checkpoint} if self.trigger.stream else {}),

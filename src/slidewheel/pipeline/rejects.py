@@ -1,9 +1,9 @@
-"""Rows that can't be read, or have no time, are told from the others: counted, and kept aside.
+"""Rows that can't be read, or lack a time or a key, are told from the others: counted, and kept aside.
 
 A source gives its columns and one more, `MALFORMED`: null, or the text of a row that its schema does not fit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from slidewheel.pipeline import sql
@@ -14,31 +14,50 @@ if TYPE_CHECKING:
 MALFORMED = "slidewheel_malformed"
 METRICS = "slidewheel_input"
 """The name under which the counts are among the observed metrics."""
+COUNTS = {"malformed": "malformed", "no time": "without_time", "no key": "without_key"}
+"""By reason, what its rows are counted as."""
 
 
-def readable(df: "DataFrame", time: str) -> tuple["DataFrame", Any]:
+def reasons(time: str, keys: Sequence[str]) -> dict[str, str]:
+    """Why a row can't be used, with the condition in SQL; the first that holds is the one that is said.
+
+    keys: the columns whose nulls are a reason.
+
+    >>> reasons("t", ["k"])["no key"]
+    '`k` is null'
+    """
+    found = {"malformed": f"{MALFORMED} is not null", "no time": f"{sql.name(time)} is null"}
+    if keys:
+        found["no key"] = " or ".join(f"{sql.name(key)} is null" for key in keys)
+    return found
+
+
+def readable(df: "DataFrame", why: Mapping[str, str]) -> tuple["DataFrame", Any]:
     """The rows that can be used, and what they are counted by on the way: see `observe`."""
     from slidewheel.spark.observing import observe
 
     names = _columns(df)
     measures = {
         "rows": "count(*)",
-        "malformed": f"count_if({MALFORMED} is not null)",
-        "without_time": f"count_if({MALFORMED} is null and {sql.name(time)} is null)",
+        **{COUNTS[reason]: f"count_if(({_reason(why)}) = '{reason}')" for reason in why},
         # Spark's CSV reader leaves columns out that nobody asks for, and what is wrong in them: ask for all, so that a
         # row is malformed for this query exactly if it is for the one that keeps such rows aside.
         "values": " + ".join(f"count({sql.name(column)})" for column in names),
     }
     counted, observation = observe(df, METRICS, measures)
-    good = counted.where(f"{MALFORMED} is null and {sql.name(time)} is not null")
-    return good.selectExpr(*map(sql.name, names)), observation
+    return counted.where(f"({_reason(why)}) is null").selectExpr(*map(sql.name, names)), observation
 
 
-def rejected(df: "DataFrame", time: str) -> "DataFrame":
+def rejected(df: "DataFrame", why: Mapping[str, str]) -> "DataFrame":
     """The other rows: why each was left out, and its text."""
     row = f"coalesce({MALFORMED}, to_json(struct({', '.join(map(sql.name, _columns(df)))})))"
-    bad = df.where(f"{MALFORMED} is not null or {sql.name(time)} is null")
-    return bad.selectExpr(f"if({MALFORMED} is null, 'no time', 'malformed') as reason", f"{row} as row")
+    return df.where(f"({_reason(why)}) is not null").selectExpr(f"{_reason(why)} as reason", f"{row} as row")
+
+
+def _reason(why: Mapping[str, str]) -> str:
+    """SQL for the reason of a row; null if there is none."""
+    cases = " ".join(f"when {condition} then '{reason}'" for reason, condition in why.items())
+    return f"case {cases} end"
 
 
 def _columns(df: "DataFrame") -> Sequence[str]:

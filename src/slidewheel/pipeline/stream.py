@@ -53,7 +53,7 @@ def _answers(pipeline: Pipeline, spark: "SparkSession") -> Any:
     """A writer for the answers."""
     from slidewheel.spark.observing import observe
 
-    good, _ = readable(pipeline.source.rows(spark, stream=True), pipeline.query.time)
+    good, _ = readable(pipeline.source.rows(spark, stream=True), pipeline.reasons)
     answers, _ = observe(pipeline.query.spark(good, late_to=pipeline.late_to), ANSWERS, {"rows": "count(*)"})
     if pipeline.writes_by_batch:
         return answers.writeStream.foreachBatch(ToAll(cast(Sequence[ByBatch], pipeline.outputs)))
@@ -88,7 +88,7 @@ def _start(pipeline: Pipeline, writer: Any) -> Any:
 
 
 def _start_rejecting(pipeline: Pipeline, spark: "SparkSession", path: str) -> Any:
-    bad = rejected(pipeline.source.rows(spark, stream=True), pipeline.query.time)
+    bad = rejected(pipeline.source.rows(spark, stream=True), pipeline.reasons)
     writer = bad.writeStream.format("parquet").option("path", path)
     writer = writer.option("checkpointLocation", f"{pipeline.checkpoint}/rejecting")
     return writer.trigger(**pipeline.trigger.options()).start()

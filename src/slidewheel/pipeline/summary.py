@@ -21,7 +21,10 @@ class Summary:
     answers: int = 0
     malformed: int = 0
     without_time: int = 0
+    without_key: int = 0
     late: int = 0
+    open_windows: int | None = None
+    """Those that are open after the last batch; a session counts for every key."""
     rows_per_second: float = 0.0
     watermark: str | None = None
     state_rows: int = 0
@@ -35,7 +38,7 @@ class Summary:
 
     @property
     def rejected(self) -> int:
-        return self.malformed + self.without_time
+        return self.malformed + self.without_time + self.without_key
 
     def add_progress(self, progress: Any) -> bool:
         """Take in the progress of a micro-batch as Spark reports it; False if it was known."""
@@ -47,7 +50,10 @@ class Summary:
         observed = {name: _measures(row) for name, row in (progress.observedMetrics or {}).items()}
         self.add_input(observed.get(rejects.METRICS, {}))
         self.answers += observed.get(ANSWERS, {}).get("rows") or 0
-        self.late += observed.get(STREAM, {}).get("late_rows") or 0
+        said = observed.get(STREAM, {})
+        self.late += said.get("late_rows") or 0
+        if said.get("open_windows") is not None:
+            self.open_windows = said["open_windows"] + said["open_sessions"]
         self.rows_per_second = progress.processedRowsPerSecond or 0.0
         self.watermark = (progress.eventTime or {}).get("watermark", self.watermark)
         self.state_rows = sum(operator.numRowsTotal for operator in progress.stateOperators)
@@ -59,6 +65,7 @@ class Summary:
         self.rows += counts.get("rows") or 0
         self.malformed += counts.get("malformed") or 0
         self.without_time += counts.get("without_time") or 0
+        self.without_key += counts.get("without_key") or 0
 
     def line(self) -> str:
         """The present state in one line."""
@@ -70,6 +77,8 @@ class Summary:
         if self.batches:
             shown = {"batch": f"{self.last_batch}", **shown, "rows/s": f"{self.rows_per_second:,.0f}"}
             shown |= {"watermark": self.watermark or "none"}
+            if self.open_windows is not None:
+                shown |= {"open windows": f"{self.open_windows:,}"}
             shown |= {"state": f"{self.state_rows:,} rows, {self.state_bytes / 1e6:,.1f} MB", "late": f"{self.late:,}"}
         return {**shown, "rejected": f"{self.rejected:,}"}
 
@@ -80,7 +89,9 @@ class Summary:
         said = [f"{_counted(self.rows, 'row', 'rows')}, {answers}{batches}, {self.seconds:,.1f} s"]
         if self.rejected:
             malformed = _counted(self.malformed, "malformed row", "malformed rows")
-            said.append(f"left out: {malformed}, {self.without_time:,} without a time")
+            said.append(
+                f"left out: {malformed}, {self.without_time:,} without a time, {self.without_key:,} without a key"
+            )
         if self.late:
             said.append(f"{_counted(self.late, 'row', 'rows')} came too late for a window")
         return "\n".join(said)

@@ -12,7 +12,7 @@ from slidewheel.engine.query import Query
 from slidewheel.engine.slices import Slices, joinable
 from slidewheel.spark.buckets import bucket_ids
 from slidewheel.spark.carry import Carried
-from slidewheel.spark.sending import CONTEXT, PACKET_DDL, SLICES, Sender, can_be_chunked, read_packet
+from slidewheel.spark.sending import CONTEXT, PACKET_DDL, SLICES, Sending, can_be_chunked, read_packet
 from slidewheel.spark.types import output_type
 
 Packet = tuple[int, bytes, Any]
@@ -25,23 +25,10 @@ def batch(query: Query, df: DataFrame, schema: pa.Schema, combines: bool) -> Dat
     """The answers for a finite DataFrame whose columns are those of the schema; `combines` rows before the shuffle."""
     ids = bucket_ids(int(df.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200))
     carried = Carried(query)
-    packets = df.mapInArrow(Sending(carried, schema, ids, combines), PACKET_DDL)
+    sending = Sending(carried, schema, ids, combines=combines, in_chunks=can_be_chunked(query))
+    packets = df.mapInArrow(sending, PACKET_DDL)
     shuffled = packets.repartition(F.col("bucket"))
     return shuffled.mapInArrow(Answering(carried, schema), output_type(query, schema))
-
-
-class Sending:
-    """Rows of a partition to packets."""
-
-    def __init__(self, carried: Carried, schema: pa.Schema, ids: list[int], combines: bool) -> None:
-        self.carried, self.schema, self.ids, self.combines = carried, schema, ids, combines
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        query = self.carried.query()
-        sender = Sender(query, self.schema, self.ids, combines=self.combines, in_chunks=can_be_chunked(query))
-        for piece in batches:
-            yield from sender.add(pa.Table.from_batches([piece]))
-        yield from sender.flush()
 
 
 class Answering:

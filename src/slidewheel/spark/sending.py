@@ -17,6 +17,7 @@ from slidewheel.engine.inputs import whole
 from slidewheel.engine.keys import Keys
 from slidewheel.engine.query import Query
 from slidewheel.engine.slices import Slices, homes, sorted_by
+from slidewheel.spark.carry import Carried
 from slidewheel.windows.specs import Trailing
 
 PACKET = pa.schema([("bucket", pa.int32()), ("packet", pa.binary())])
@@ -105,6 +106,33 @@ class Sender:
         near = (number + 1) * self.chunk - times <= longest_trailing(self.query)
         copied = near & (own != following)
         return np.concatenate([own, following[copied]]), rows, copied
+
+
+class Sending:
+    """Rows of a partition to packets; `to_all`: one at least for every bucket, which says how many had no time."""
+
+    def __init__(
+        self,
+        carried: Carried,
+        schema: pa.Schema,
+        ids: list[int],
+        *,
+        combines: bool,
+        in_chunks: bool = False,
+        to_all: bool = False,
+    ) -> None:
+        self.carried, self.schema, self.ids = carried, schema, ids
+        self.combines, self.in_chunks, self.to_all = combines, in_chunks, to_all
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        query = self.carried.query()
+        sender = Sender(query, self.schema, self.ids, combines=self.combines, in_chunks=self.in_chunks)
+        for piece in batches:
+            yield from sender.add(pa.Table.from_batches([piece]))
+        yield from sender.flush()
+        if self.to_all:
+            lost = [sender.without_time, *[0] * (len(self.ids) - 1)]
+            yield from (packet(id, EMPTY, n.to_bytes(8, "little")) for id, n in zip(self.ids, lost, strict=True))
 
 
 CONTEXT = "slidewheel_context"

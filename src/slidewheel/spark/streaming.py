@@ -25,18 +25,17 @@ from slidewheel.engine.resting import Resting
 from slidewheel.engine.slices import joinable
 from slidewheel.engine.whole import Whole
 from slidewheel.errors import Unsupported
+from slidewheel.spark.batch import AT_ONCE
 from slidewheel.spark.buckets import bucket_ids
 from slidewheel.spark.carry import Carried
 from slidewheel.spark.late import keep_aside
-from slidewheel.spark.sending import EMPTY, PACKET_DDL, Sender, packet, read_packet, table_bytes
+from slidewheel.spark.sending import EMPTY, PACKET_DDL, Sending, read_packet, table_bytes
 from slidewheel.spark.types import output_type
 
-AT_ONCE = 1 << 16
 EVENT = "slidewheel_event_time"
 COUNTED = "slidewheel_rows"
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-RESULT_DDL = "answers binary, late_rows long, dropped_rows long, rows_without_time long"
 METRICS = "slidewheel"
 """The name under which counts are among the observed metrics of a query's progress."""
 
@@ -53,19 +52,28 @@ def streaming(query: Query, df: DataFrame, schema: pa.Schema, late_to: str | Non
     kept = with_count(query)
     carried = Carried(kept)
     timed = df.withColumn(EVENT, event_time(query, df)).withWatermark(EVENT, f"{query.lateness} microseconds")
-    packets = timed.select(*df.columns).mapInArrow(Sending(carried, schema, ids, combines), PACKET_DDL)
+    sending = Sending(carried, schema, ids, combines=combines and rests_in_slices(query), to_all=True)
+    packets = timed.select(*df.columns).mapInArrow(sending, PACKET_DDL)
     results = packets.groupBy("bucket").transformWithStateInPandas(
         Processor(carried, schema, len(ids), late_to),
         outputStructType=RESULT_DDL,
         outputMode="Update" if query.late == "update" else "Append",
         timeMode="EventTime",
     )
-    counted = results.observe(METRICS, *(F.sum(name).alias(name) for name in Counted))
+    counted = results.observe(METRICS, *(measure(name).alias(name) for name, measure in MEASURES.items()))
     answers = counted.select("answers").where("answers is not null")
     return answers.mapInArrow(Unpacking(), output_type(query, schema))
 
 
-Counted = ("late_rows", "dropped_rows", "rows_without_time")
+MEASURES = {
+    "late_rows": F.sum,
+    "dropped_rows": F.sum,
+    "rows_without_time": F.sum,
+    "open_windows": F.max,  # these are of all keys, so that all buckets have about the same
+    "open_sessions": F.sum,
+}
+"""What a bucket says of a step, and how the figures of all buckets become one."""
+RESULT_DDL = ", ".join(["answers binary", *(f"{name} long" for name in MEASURES)])
 
 
 def rests_in_slices(query: Query) -> bool:
@@ -92,22 +100,6 @@ def event_time(query: Query, df: DataFrame) -> Any:
     if isinstance(kind, LongType):
         return F.timestamp_micros(column)
     raise Unsupported(f"the time column {query.time!r} is {kind.simpleString()}: cast it to timestamp first")
-
-
-class Sending:
-    """Rows of a partition to packets, one at least for every bucket."""
-
-    def __init__(self, carried: Carried, schema: pa.Schema, ids: list[int], combines: bool) -> None:
-        self.carried, self.schema, self.ids, self.combines = carried, schema, ids, combines
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        query = self.carried.query()
-        sender = Sender(query, self.schema, self.ids, combines=self.combines and rests_in_slices(query))
-        for piece in batches:
-            yield from sender.add(pa.Table.from_batches([piece]))
-        yield from sender.flush()
-        lost = [sender.without_time, *[0] * (len(self.ids) - 1)]
-        yield from (packet(bucket, EMPTY, n.to_bytes(8, "little")) for bucket, n in zip(self.ids, lost, strict=True))
 
 
 class Processor(StatefulProcessor):
@@ -143,17 +135,18 @@ class Processor(StatefulProcessor):
                 keep_aside(self.late_to, key[0], store, state)
             if state.open:
                 self.handle.registerTimer(millis + 1)
-            yield from self._rows(table, before, state.counts)
+            after = state.counts
+            lost = (after.rows - before.rows, after.dropped - before.dropped, after.without_time - before.without_time)
+            yield from self._rows(table, [*lost, *state.open_windows()])
 
-    def _rows(self, table: pa.Table, before: Any, after: Any) -> Iterator[pd.DataFrame]:
+    def _rows(self, table: pa.Table, counts: list[int]) -> Iterator[pd.DataFrame]:
         if COUNTED in table.column_names:
             table = table.drop_columns([COUNTED])
-        counts = [after.rows - before.rows, after.dropped - before.dropped, after.without_time - before.without_time]
         pieces: list[Any] = [
             table_bytes(table.slice(first, AT_ONCE)) for first in range(0, table.num_rows, AT_ONCE)
         ] or [None]
         for piece in pieces:
-            yield pd.DataFrame({"answers": [piece], **{name: [n] for name, n in zip(Counted, counts, strict=True)}})
+            yield pd.DataFrame({"answers": [piece], **{name: [n] for name, n in zip(MEASURES, counts, strict=True)}})
             counts = [0] * len(counts)
 
     def close(self) -> None:

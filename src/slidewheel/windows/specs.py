@@ -48,6 +48,10 @@ class Sliding(Spec):
         """The index of the last window that ends at this time or before."""
         return (time - self.offset - self.range) // self.every
 
+    def open_between(self, watermark: int, until: int) -> int:
+        """How many windows end after the watermark and start before `until`."""
+        return max(0, (until - 1 - self.offset) // self.every - self.first_end_after(watermark) + 1)
+
     def start(self, index: int) -> int:
         return self.offset + index * self.every
 
