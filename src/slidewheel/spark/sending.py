@@ -45,6 +45,7 @@ class Sender:
         self._slices: Slices | None = None
         self._tables: list[pa.Table] = []
         self._rows = 0
+        self._tried = False
 
     def add(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         """Take rows in; give packets when there is enough for some."""
@@ -56,10 +57,11 @@ class Sender:
             if self._slices is None:
                 self._slices = Slices(self.query, self.schema)
             self._slices.add(table)
-        tried = self.combines and self._rows >= TRIAL and self._slices is not None
-        if tried and self._slices is not None and self._slices.entries > WORTH * self._rows:
-            yield from self.flush()
-            self.combines = False
+            if not self._tried and self._rows >= TRIAL:  # once: to count slices is to make them
+                self._tried = True
+                if self._slices.entries > WORTH * self._rows:
+                    yield from self.flush()
+                    self.combines = False
         if self._rows >= FLUSH:
             yield from self.flush()
 
