@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import slidewheel as sw
-from slidewheel.engine import resting, shelf
+from slidewheel.engine import chunks, resting, shelf
 from slidewheel.engine.resting import Resting
 from slidewheel.engine.slices import Slices, joinable
 from slidewheel.engine.whole import Whole
@@ -86,6 +86,7 @@ def test_a_state_at_rest_gives_what_a_stream_gives(first):
 def test_with_late_slices_folded_in_and_idle_keys_forgotten_at_once(first, monkeypatch):
     monkeypatch.setattr(shelf, "FOLD", 1)
     monkeypatch.setattr(resting, "FEW", 1)
+    monkeypatch.setattr(chunks, "WORTH_TOTALS", 1)
     for seed in range(first, first + 20):
         judge(10_000 + seed)
 
@@ -94,6 +95,7 @@ def test_with_late_slices_folded_in_and_idle_keys_forgotten_at_once(first, monke
 @pytest.mark.parametrize("first", range(20_000, 30_000, 100))
 def test_a_state_at_rest_at_length(first, monkeypatch):
     monkeypatch.setattr(shelf, "FOLD", first % 7)
+    monkeypatch.setattr(chunks, "WORTH_TOTALS", first % 9)
     for seed in range(first, first + 100):
         judge(seed)
 

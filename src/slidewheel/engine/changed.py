@@ -6,6 +6,7 @@ state begins, if it has edges wherever such windows start and end; else behind t
 
 import hashlib
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -25,8 +26,8 @@ def said_of(query: "Query", schema: pa.Schema, tracks: list[Periodic]) -> dict[s
     return {
         "time": query.time,
         "keys": list(query.keys),
-        "aggregates": [_digest(aggregate, by_text=True) for aggregate in query.aggregates],
-        "code": [_digest(aggregate, by_text=False) for aggregate in query.aggregates],
+        "aggregates": _digests(query, by_text=True),
+        "code": _digests(query, by_text=False),
         "types": {field.name: str(field.type) for field in schema},
         "slicings": [[track.slicing.period, list(track.slicing.edges)] for track in tracks],
         "windows": [
@@ -36,9 +37,14 @@ def said_of(query: "Query", schema: pa.Schema, tracks: list[Periodic]) -> dict[s
     }
 
 
-def _digest(aggregate: Any, by_text: bool) -> str:
-    (_, *rest), state = described(aggregate, by_text)
-    return hashlib.sha256(repr((rest, state)).encode()).hexdigest()[:24]
+@lru_cache(maxsize=64)
+def _digests(query: "Query", by_text: bool) -> list[str]:
+    """What tells each aggregate from others."""
+    return [_digest(*described(aggregate, by_text)) for aggregate in query.aggregates]
+
+
+def _digest(names: list[Any], state: list[Any]) -> str:
+    return hashlib.sha256(repr((names[1:], state)).encode()).hexdigest()[:24]
 
 
 def _lengths(spec: Sliding) -> list[int]:

@@ -22,6 +22,8 @@ CHUNKS = 512
 """About how many chunks the longest window has at most."""
 STRETCHES = 4
 """About how many chunks the first rows may reach over. Those that come later will, too, and rewrite as many."""
+WORTH_TOTALS = 8
+"""So many chunks in the longest window at least, and it is put together from totals; else from slices alone."""
 
 
 @dataclass
@@ -78,10 +80,11 @@ class Chunks:
         lo, hi = int(numbers[0]), min(last, int(numbers[-1]) + (not whole[-1]))
         present = sorted(chunk for chunk in self.slices if lo <= chunk < hi)
         borders = np.unique(np.concatenate([numbers, numbers[~whole] + 1]))
-        chunks = [chunk for chunk in present if chunk in open_chunks]
+        known = self.totals[0] if self.totals else {}
+        chunks = [chunk for chunk in present if chunk in open_chunks or chunk not in known]
         totals: dict[tuple[int, int], None] = {}
         for chunk in present:
-            if chunk not in open_chunks:
+            if chunk not in open_chunks and chunk in known:
                 place = int(np.searchsorted(borders, chunk, side="right"))
                 low = int(borders[place - 1]) if place else lo
                 high = int(borders[place]) if place < len(borders) else hi
@@ -101,6 +104,8 @@ class Chunks:
 
     def to_complete(self, until: int, longest: int) -> Iterable[tuple[int, int, list[tuple[int, int]]]]:
         """The totals that are to be made now that the chunks before `until` are complete: level, number, children."""
+        if longest < WORTH_TOTALS * self.length:
+            return
         level, made = 0, {number: [(-1, number)] for number in self.slices if number < until}
         while made:
             if level == len(self.totals):

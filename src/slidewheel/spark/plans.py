@@ -16,7 +16,7 @@ from slidewheel.times import format_duration
 from slidewheel.windows.specs import Sliding
 
 PLANS = ("auto", "slices", "rows", "native")
-FEW_COPIES = 2
+FEW_COPIES = 3
 """Windows that a row may be in, up to which F.window, which copies it for each, is faster in a batch."""
 
 
