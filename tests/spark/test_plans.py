@@ -21,6 +21,7 @@ def table(spark, tmp_path_factory):
     ("query", "plan", "why"),
     [
         (query_of(sw.tumbling("10m")), "native", "a row is in 1 window"),
+        (query_of(sw.sliding("30m", every="10m")), "native", "a row is in 3 window"),
         (query_of(sw.sliding("1h", every="1m")), "slices", "combined before they are shuffled"),
         (query_of(sw.tumbling("10m"), sw.quantile("x", 0.5)), "slices", "combined"),
         (query_of([sw.tumbling("10m"), sw.tumbling("1h")]), "slices", "combined"),
@@ -41,6 +42,13 @@ def test_a_stream_says_what_its_state_is(spark, tmp_path):
     df = read_stream(spark, tmp_path / "in", SCHEMA)
     assert "slices in chunks of time" in query_of(sw.tumbling("1h")).explain(df)
     assert "all of it is read" in query_of(sw.session("1h")).explain(df)
+    for windows, keys, plan in [
+        (sw.sliding("1h", every="20m"), 100, "native"),
+        (sw.sliding("1h", every="20m"), 10_000, "slices"),
+        (sw.sliding("1h", every="20m"), None, "slices"),
+        (sw.sliding("1h", every="15m"), 100, "slices"),
+    ]:
+        assert f"a stream: plan {plan}" in query_of(windows).explain(df, expected_keys=keys), (windows, keys)
 
 
 def test_a_long_trailing_window_is_cut_into_pieces_of_time(table):

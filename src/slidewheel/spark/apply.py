@@ -9,12 +9,18 @@ from slidewheel.spark.plans import native, plan_of
 from slidewheel.spark.types import arrow_schema, read_columns
 
 
-def apply(query: Query, df: DataFrame, late_to: str | None = None, plan: str = "auto") -> DataFrame:
+def apply(
+    query: Query,
+    df: DataFrame,
+    late_to: str | None = None,
+    plan: str = "auto",
+    expected_keys: int | None = None,
+) -> DataFrame:
     """The answers of the query as a DataFrame."""
     query.check(arrow_schema(df))
     _check_late(query, df, late_to)
     read = read_columns(query, df)
-    chosen = plan_of(query, read, plan)
+    chosen = plan_of(query, read, plan, expected_keys)
     if chosen.name == "native":
         return native(query, read)
     combines = chosen.name == "slices"

@@ -18,6 +18,8 @@ from slidewheel.windows.specs import Sliding
 PLANS = ("auto", "slices", "rows", "native")
 FEW_COPIES = 3
 """Windows that a row may be in, up to which F.window, which copies it for each, is faster in a batch."""
+FEW_KEYS = 1000
+"""Keys up to which that holds for streams, too: Spark's state has an entry for each key and window."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,8 @@ class Plan:
     why: str
 
 
-def plan_of(query: Query, df: DataFrame, asked: str = "auto") -> Plan:
-    """The plan for this DataFrame; `asked` for one of them, it is refused where it would not be right."""
+def plan_of(query: Query, df: DataFrame, asked: str = "auto", keys: int | None = None) -> Plan:
+    """The plan for this DataFrame, with about so many keys; one that is asked for is refused if it is not right."""
     if asked not in PLANS:
         raise InvalidArgument(f"plan= is one of {', '.join(PLANS)}, not {asked!r}")
     if asked == "native":
@@ -43,10 +45,12 @@ def plan_of(query: Query, df: DataFrame, asked: str = "auto") -> Plan:
     if not joinable(query):
         return Plan("rows", _why_rows(query))
     spec = query.windows[0]
-    if not df.isStreaming and isinstance(spec, Sliding) and why_not_native(query, df) is None:
+    few_keys = not df.isStreaming or (keys is not None and keys <= FEW_KEYS)
+    if few_keys and isinstance(spec, Sliding) and why_not_native(query, df) is None:
         copies = -(-spec.range // spec.every)
         if copies <= FEW_COPIES:
-            return Plan("native", f"a row is in {copies} window(s), so that Spark's own windows copy few rows")
+            more = f", and {keys} keys are few" if df.isStreaming else ""
+            return Plan("native", f"a row is in {copies} window(s), so that Spark's own windows copy few rows{more}")
     return Plan("slices", "rows are combined before they are shuffled, and a row is in one slice, not in every window")
 
 
@@ -122,9 +126,9 @@ def native(query: Query, df: DataFrame) -> DataFrame:
     )
 
 
-def explained(query: Query, df: DataFrame, asked: str = "auto") -> str:
+def explained(query: Query, df: DataFrame, keys: int | None = None) -> str:
     """The plan on Spark as text."""
-    plan = plan_of(query, df, asked)
+    plan = plan_of(query, df, keys=keys)
     partitions = df.sparkSession.conf.get("spark.sql.shuffle.partitions")
     lines = [f"on Spark, {'a stream' if df.isStreaming else 'a batch'}: plan {plan.name}, since {plan.why}"]
     if plan.name == "native":
