@@ -6,8 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
-# Three, as tests of Spark wait more than they compute.
-PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal --durations=15
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal --durations=15
 
 # What needs more than the core dependencies: a Java runtime, a browser.
 BEYOND_CORE := tests/spark tests/pipeline tests/cli tests/kafka tests/browser src/slidewheel/spark docs/spark.md \

@@ -35,7 +35,7 @@ class Settings:
     """What part of the rows one key has, beyond its share."""
     sample: int = 2000
     """Rows on which answers are compared, and the fewest that are timed."""
-    seconds: float = 30
+    seconds: float = 6
     """What one run of a native plan may take; if all rows would take longer, it gets fewer."""
     rounds: int = 3
 

@@ -25,13 +25,13 @@ class Settings:
     rows: int = 250_000
     """In a micro-batch."""
     batches: int = 6
-    seconds: float = 8
+    seconds: float = 3
     """What the native plan may take for a micro-batch; if all rows would take longer, it gets fewer, of fewer keys."""
     sample: int = 1000
     """Rows of a micro-batch when answers are compared, and the fewest that are timed."""
     full: tuple[int, ...] = (100, 1000)
     """Keys of the streams that have the longest windows behind them when they are timed."""
-    rounds: int = 3
+    rounds: int = 2
 
 
 FULL = Settings()

@@ -101,7 +101,7 @@ TINY = {
 }
 
 
-LONG = {wheel: pytest.mark.slow}
+LONG = dict.fromkeys((wheel, slickdeque, reactive), pytest.mark.slow)
 """Suites that compile for long."""
 
 

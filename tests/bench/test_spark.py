@@ -28,13 +28,14 @@ def report() -> Report:
     return Report(rounds=1, out=io.StringIO())
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def one_session():
     """For all suites: each would start one of its own."""
     with started(report()) as made:
         yield made
 
 
+@pytest.mark.usefixtures("one_session")
 @pytest.mark.slow  # all plans of all cases, each of them a job or a stream
 @pytest.mark.parametrize("suite", TINY, ids=lambda suite: suite.__name__.removeprefix("bench."))
 def test_all_plans_of_a_suite_give_the_same_answers(suite):
@@ -58,6 +59,8 @@ def test_every_suite_on_spark_is_tested():
     assert [suite.__name__ for suite in TINY] == [f"bench.{name}" for name in command.NEEDS]
 
 
+@pytest.mark.usefixtures("one_session")
+@pytest.mark.slow
 def test_a_plan_with_wrong_answers_is_an_error_and_is_not_timed(monkeypatch):
     """Here, one whose windows are twice as long."""
     made = report()
@@ -74,10 +77,12 @@ def test_a_plan_with_wrong_answers_is_an_error_and_is_not_timed(monkeypatch):
     assert {result["plan"] for result in made.results} == {"ours", "F.window", "by frames"}
 
 
+@pytest.mark.usefixtures("one_session")
+@pytest.mark.slow
 def test_a_stream_with_wrong_answers_is_an_error_and_is_not_timed(monkeypatch):
     made = report()
     longer = stream.ours(61)
-    monkeypatch.setattr(stream, "ours", lambda ratio: longer)
+    monkeypatch.setattr(stream, "ours", lambda ratio, keys=None: longer)
     stream.run(made, replace(TINY[stream], ratios=(60,)))
     assert len(made.errors) == 1 and made.errors[0].startswith(": ratio 60: ours: ")
     assert made.results == [] and made.targets == []

@@ -1,4 +1,4 @@
-"""The same answers on threads of one process, on executors that are processes of their own, and over Spark Connect."""
+"""The same answers on executors that are processes of their own, and over Spark Connect. Other tests use threads."""
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +10,6 @@ from tests.spark.processes import needs_proc, running
 from tests.spark.support import replayed, same_answers, write_batches
 
 PLACES = {
-    "local[2]": "pyspark.sql.session",
     "local-cluster[2,1,1024]": "pyspark.sql.session",
     "connect": "pyspark.sql.connect.session",
 }

@@ -157,7 +157,7 @@ def test_drivers_that_are_killed_again_and_again(spark, tmp_path, seed, name):
 def test_workers_and_executors_that_are_killed(tmp_path):
     """In the midst of making slices of rows, or windows of slices, which wait there until somebody was killed."""
     batches = measurements(4)
-    scenarios = ["batch-lift-worker", "batch-lower-executor", "stream-lower-executor"]
+    scenarios = ["batch-lift-worker", "stream-lower-executor"]
     for scenario in scenarios:
         write_batches(tmp_path / scenario / "in", batches)
         (tmp_path / scenario / "gate").touch()

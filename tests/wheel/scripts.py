@@ -42,7 +42,6 @@ COMPILED = {
     ("mean", "f8"),
     ("max", "f8"),
     ("last", "i8"),
-    ("argmax", "f8"),
     ("bloom", "i8"),
 }
 ONLY_TEXT = ("concat", "collect", "collect_distinct", "Words")

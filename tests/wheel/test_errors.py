@@ -111,7 +111,7 @@ class TestPlans:
             wheel.query(0, SECOND, plan="landmark")
         with refused(wheel, "prefix"):
             wheel.query(0, SECOND, plan="prefix")
-        wheel = filled(sw.max())
+        wheel = filled(sw.last())
         with refused(wheel, "inverse"):
             wheel.query(0, SECOND, plan="inverse_landmark")
 
