@@ -99,7 +99,7 @@ class Resting:
         return any(shelf.chunks is not None and shelf.chunks.slices for shelf in self.shelves)
 
     def open_windows(self) -> tuple[int, int]:
-        """How many windows are open that rows have come for or may come between; and sessions: none."""
+        """How many open windows start before the end of the newest slice; and how many sessions: none."""
         if self.watermark is None:
             return 0, 0
         specs = [

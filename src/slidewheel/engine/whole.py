@@ -53,7 +53,7 @@ class Whole:
         )
 
     def open_windows(self) -> tuple[int, int]:
-        """How many windows are open that rows have come for or may come between; and how many sessions, of all keys."""
+        """How many open windows start at the newest row or before it; and how many open sessions all keys have."""
         latest, watermark = self.stream._latest, self.watermark
         sessions = sum(track.arena.entries for track in self.stream._engine.tracks if isinstance(track, Sessions))
         if latest is None or watermark is None:
