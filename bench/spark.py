@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,8 @@ class Settings:
     """The ratio at which few and very many keys are measured, and aggregates besides the mean."""
     trailing: tuple[int, ...] = (60, 600, 3600)
     """Seconds."""
+    last: tuple[int, ...] = (100, 10_000)
+    """Rows."""
     ten: tuple[int, ...] = (6, 60)
     """Ratios of ten windows in one query."""
     hot: tuple[float, ...] = (0.0, 0.9)
@@ -42,7 +44,15 @@ class Settings:
 
 FULL = Settings()
 QUICK = Settings(
-    rows=40_000, keys=(10, 200, 2000), ratios=(3, 60), trailing=(60, 600), ten=(6,), sample=1000, seconds=5, rounds=2
+    rows=40_000,
+    keys=(10, 200, 2000),
+    ratios=(3, 60),
+    trailing=(60, 600),
+    last=(100,),
+    ten=(6,),
+    sample=1000,
+    seconds=5,
+    rounds=2,
 )
 OVER_WINDOW = {60: 10, 300: 40}
 """How many times as fast as F.window, by ratio."""
@@ -100,6 +110,7 @@ def run(report: Report, settings: Settings) -> None:
         data = Data(spark, Path(folder), settings)
         found = sliding(report, settings, data)
         found += trailing(report, settings, data)
+        found += last_rows(report, settings, data)
         found += ten_windows(report, settings, data)
         found += aggregates(report, settings, data)
         judge(report, found)
@@ -140,26 +151,40 @@ def sliding(report: Report, settings: Settings, data: Data) -> list[Measured]:
 def trailing(report: Report, settings: Settings, data: Data) -> list[Measured]:
     report.say("\ntrailing windows, one for each row: the mean. frames: over() by range, without and with Spark's")
     report.say(f"segment tree; hot key: one key has {max(settings.hot):.0%} of the rows")
-    keys = settings.keys[1]
     cases = []
     for hot in settings.hot:
         for seconds in settings.trailing:
-            query = sw.query(time="ts", keys="k", windows=sw.trailing(f"{seconds}s"), aggregates=sw.mean("x"))
-            column = f"mean_x_{query.windows[0].name}"
-            native = [peers.frames(seconds, column, segment_tree=on) for on in (False, True)]
-            facts = {"form": "trailing", "keys": keys, "seconds": seconds, "hot": hot}
-            cases.append(
-                Case(
-                    f"{seconds} s, hot key" if hot else f"{seconds} s, {short(keys)} keys",
-                    data.of(keys, hot),
-                    peers.ours(query),
-                    native,
-                    [column],
-                    identity=("k", "ts", "x"),
-                    facts=facts,
-                )
-            )
+            native = partial(peers.frames, seconds)
+            cases.append(_per_row(settings, data, hot, f"{seconds} s", sw.trailing(f"{seconds}s"), native))
     return measure(report, settings, cases)
+
+
+def last_rows(report: Report, settings: Settings, data: Data) -> list[Measured]:
+    report.say(
+        "\nthe last rows, for each row: the mean; with a hot key, hot_keys=True. frames: over() by rows, without"
+    )
+    report.say("and with Spark's segment tree")
+    cases = []
+    for hot in settings.hot:
+        for count in settings.last:
+            native = partial(peers.last_rows, count)
+            cases.append(_per_row(settings, data, hot, f"{short(count)} rows", sw.rows(count), native))
+    return measure(report, settings, cases)
+
+
+def _per_row(settings: Settings, data: Data, hot: float, name: str, window: Any, native: Callable[..., Plan]) -> Case:
+    keys = settings.keys[1]
+    query = sw.query(time="ts", keys="k", windows=window, aggregates=sw.mean("x"))
+    column = f"mean_x_{query.windows[0].name}"
+    return Case(
+        f"{name}, hot key" if hot else f"{name}, {short(keys)} keys",
+        data.of(keys, hot),
+        peers.ours(query, hot_keys=hot > 0),
+        [native(column, segment_tree=on) for on in (False, True)],
+        [column],
+        identity=("k", "ts", "x"),
+        facts={"form": "per row", "keys": keys, "window": query.windows[0].name, "hot": hot},
+    )
 
 
 def ten_windows(report: Report, settings: Settings, data: Data) -> list[Measured]:
@@ -274,7 +299,7 @@ def judge(report: Report, found: Sequence[Measured]) -> None:
             _target(report, measured, measured.best, 1, "the best native plan, ")
         if facts["form"] == "sliding" and facts["ratio"] in OVER_WINDOW:
             _target(report, measured, "F.window", OVER_WINDOW[facts["ratio"]])
-        if facts["form"] == "trailing":
+        if facts["form"] == "per row":
             _target(report, measured, "frames, tree", OVER_SEGMENT_TREE)
         if facts["form"] == "ten windows":
             _target(report, measured, case.native[0].name, OVER_TEN)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -50,8 +50,8 @@ class Plan:
         df.sparkSession.conf.set(SEGMENT_TREE, self.segment_tree)
 
 
-def ours(query: sw.Query) -> Plan:
-    return Plan("ours", query.spark)
+def ours(query: sw.Query, hot_keys: bool = False) -> Plan:
+    return Plan("ours", partial(query.spark, hot_keys=hot_keys))
 
 
 def window(ratio: int) -> Plan:
@@ -110,6 +110,14 @@ def frames(seconds: int, column: str, segment_tree: bool) -> Plan:
 
     def of(df: DataFrame) -> DataFrame:
         frame = Window.partitionBy("k").orderBy(F.unix_micros("ts")).rangeBetween(1 - seconds * SECOND, 0)
+        return df.withColumn(column, F.avg("x").over(frame))
+
+    return Plan("frames, tree" if segment_tree else "frames", of, segment_tree)
+
+
+def last_rows(count: int, column: str, segment_tree: bool) -> Plan:
+    def of(df: DataFrame) -> DataFrame:
+        frame = Window.partitionBy("k").orderBy("ts").rowsBetween(1 - count, 0)
         return df.withColumn(column, F.avg("x").over(frame))
 
     return Plan("frames, tree" if segment_tree else "frames", of, segment_tree)

@@ -18,7 +18,7 @@ from bench.stream_data import Drained, Files
 
 TINY = {
     spark: spark.Settings(
-        rows=1000, keys=(5, 5, 5), ratios=(60,), trailing=(60,), ten=(6,), hot=(0.9,), sample=1000, rounds=1
+        rows=1000, keys=(5, 5, 5), ratios=(60,), trailing=(60,), last=(5,), ten=(6,), hot=(0.9,), sample=1000, rounds=1
     ),
     stream: stream.Settings(keys=(4,), ratios=(3, 60), rows=400, batches=3, sample=400, full=(4,), rounds=1),
 }
@@ -69,9 +69,8 @@ def test_a_plan_with_wrong_answers_is_an_error_and_is_not_timed(monkeypatch):
         return replace(spark_peers.window(2 * ratio), name="by slices")
 
     monkeypatch.setattr(spark_peers, "by_slices", wrong)
-    monkeypatch.setattr(spark, "trailing", lambda *_: [])
-    monkeypatch.setattr(spark, "ten_windows", lambda *_: [])
-    monkeypatch.setattr(spark, "aggregates", lambda *_: [])
+    for others in ("trailing", "last_rows", "ten_windows", "aggregates"):
+        monkeypatch.setattr(spark, others, lambda *_: [])
     spark.run(made, TINY[spark])
     assert len(made.errors) == 1 and "by slices: " in made.errors[0] and "answers, not" in made.errors[0]
     assert {result["plan"] for result in made.results} == {"ours", "F.window", "by frames"}

@@ -53,26 +53,34 @@ class Query:
         return Stream(self)
 
     def spark(
-        self, df: Any, *, late_to: str | None = None, plan: str = "auto", expected_keys: int | None = None
+        self,
+        df: Any,
+        *,
+        late_to: str | None = None,
+        plan: str = "auto",
+        expected_keys: int | None = None,
+        hot_keys: bool = False,
     ) -> Any:
         """The answers for a Spark DataFrame, batch or streaming, as a DataFrame; `df.transform(query.spark)` works too.
 
         late_to: with late="keep" and a stream, a folder that rows go to which came too late, as Parquet files.
         plan: "slices", "rows" or "native" instead of what `explain(df)` shows.
         expected_keys: about how many keys there are, where that is known; with few, Spark's own windows may be faster.
+        hot_keys: a few keys may have most of the rows, so that rows(n) is to use several cores for one key. Spark reads
+            the DataFrame once more for that. Other windows that allow it are always spread so.
         """
         from slidewheel.spark.apply import apply  # the only room that needs pyspark
 
-        return apply(self, df, late_to, plan, expected_keys)
+        return apply(self, df, late_to, plan, expected_keys, hot_keys)
 
-    def explain(self, df: Any = None, *, expected_keys: int | None = None) -> str:
+    def explain(self, df: Any = None, *, expected_keys: int | None = None, hot_keys: bool = False) -> str:
         """The plan as text: slices, shared states, algorithms and their cost; with a DataFrame, also that on Spark."""
         text = explain(self.plan, self.time, self.keys, self.lateness, self.late, self.repair)
         if df is None:
             return text
         from slidewheel.spark.plans import explained
 
-        return f"{text}\n\n{explained(self, df, expected_keys)}"
+        return f"{text}\n\n{explained(self, df, expected_keys, hot_keys)}"
 
     def to_dict(self) -> dict[str, Any]:
         """The definition as plain data: numbers, texts, lists.

@@ -5,6 +5,7 @@ from pyspark.sql import DataFrame
 from slidewheel.engine.query import Query
 from slidewheel.errors import InvalidArgument, Unsupported
 from slidewheel.spark.batch import batch
+from slidewheel.spark.cutting import check_hot_keys
 from slidewheel.spark.plans import native, plan_of
 from slidewheel.spark.types import arrow_schema, read_columns
 
@@ -15,17 +16,20 @@ def apply(
     late_to: str | None = None,
     plan: str = "auto",
     expected_keys: int | None = None,
+    hot_keys: bool = False,
 ) -> DataFrame:
     """The answers of the query as a DataFrame."""
     query.check(arrow_schema(df))
     _check_late(query, df, late_to)
+    if hot_keys:
+        check_hot_keys(query, df)
     read = read_columns(query, df)
     chosen = plan_of(query, read, plan, expected_keys)
     if chosen.name == "native":
         return native(query, read)
     combines = chosen.name == "slices"
     if not df.isStreaming:
-        return batch(query, read, arrow_schema(read), combines)
+        return batch(query, read, combines, hot_keys)
     if query.final != "auto":
         raise Unsupported(f"final={query.final!r} is for comparisons in process: a stream on Spark has final='auto'")
     from slidewheel.spark.streaming import streaming

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -12,8 +11,9 @@ from slidewheel.engine.query import Query
 from slidewheel.engine.slices import Slices, joinable
 from slidewheel.spark.buckets import bucket_ids
 from slidewheel.spark.carry import Carried
-from slidewheel.spark.sending import CONTEXT, PACKET_DDL, SLICES, Sending, can_be_chunked, read_packet
-from slidewheel.spark.types import output_type
+from slidewheel.spark.cutting import UNCUT, Cutting, HotKeys, answered, by_time, hot_keys, with_cuts
+from slidewheel.spark.sending import PACKET_DDL, SLICES, Sending, read_packet
+from slidewheel.spark.types import arrow_schema, output_type
 
 Packet = tuple[int, bytes, Any]
 """A bucket, the kind of a packet, and what it holds."""
@@ -21,11 +21,16 @@ AT_ONCE = 1 << 16
 """Rows of an answer that go back to Spark in one piece."""
 
 
-def batch(query: Query, df: DataFrame, schema: pa.Schema, combines: bool) -> DataFrame:
-    """The answers for a finite DataFrame whose columns are those of the schema; `combines` rows before the shuffle."""
-    ids = bucket_ids(int(df.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200))
+def batch(query: Query, df: DataFrame, combines: bool, hot: bool) -> DataFrame:
+    """The answers for a finite DataFrame; `combines` rows before the shuffle; `hot`: one key may have most of them."""
+    schema = arrow_schema(df)
+    partitions = int(df.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
+    ids = bucket_ids(partitions)
     carried = Carried(query)
-    sending = Sending(carried, schema, ids, combines=combines, in_chunks=can_be_chunked(query))
+    cutting: Cutting = by_time(query) or (hot and hot_keys(query, partitions)) or UNCUT
+    if isinstance(cutting, HotKeys):
+        df = with_cuts(query, df, cutting.pieces)
+    sending = Sending(carried, arrow_schema(df), ids, combines=combines, cutting=cutting)
     packets = df.mapInArrow(sending, PACKET_DDL)
     shuffled = packets.repartition(F.col("bucket"))
     return shuffled.mapInArrow(Answering(carried, schema), output_type(query, schema))
@@ -59,13 +64,9 @@ class Answering:
             yield slices.windows()
 
     def _run(self, query: Query, packets: Iterator[Packet]) -> Iterator[pa.Table]:
-        """Bucket by bucket, since with chunks of time a row may be in two of them: once as itself, once as context."""
+        """Bucket by bucket, since where keys are cut a row may be in two of them: once as itself, once as context."""
         tables: dict[int, list[pa.Table]] = {}
         for bucket, _, held in packets:
             tables.setdefault(bucket, []).append(held)
         for bucket in sorted(tables):
-            table = query.run(pa.concat_tables(tables.pop(bucket)))
-            if CONTEXT in table.column_names:
-                context = table[CONTEXT]
-                table = table.drop_columns([CONTEXT]).filter(pc.invert(context))
-            yield table
+            yield answered(query, pa.concat_tables(tables.pop(bucket)))

@@ -11,7 +11,7 @@ from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.engine.query import Query
 from slidewheel.engine.slices import joinable
 from slidewheel.errors import InvalidArgument, Unsupported
-from slidewheel.spark.sending import STRETCH, can_be_chunked, longest_trailing
+from slidewheel.spark import cutting
 from slidewheel.times import format_duration
 from slidewheel.windows.specs import Sliding
 
@@ -55,7 +55,7 @@ def plan_of(query: Query, df: DataFrame, asked: str = "auto", keys: int | None =
 
 
 def _why_rows(query: Query) -> str:
-    if can_be_chunked(query):
+    if cutting.by_time(query) or cutting.hot_keys(query, 1):
         return "every row has a window of its own"
     ordered = [aggregate.output for aggregate in query.aggregates if not aggregate.commutative]
     if ordered:
@@ -126,9 +126,11 @@ def native(query: Query, df: DataFrame) -> DataFrame:
     )
 
 
-def explained(query: Query, df: DataFrame, keys: int | None = None) -> str:
+def explained(query: Query, df: DataFrame, keys: int | None = None, hot_keys: bool = False) -> str:
     """The plan on Spark as text."""
     plan = plan_of(query, df, keys=keys)
+    if hot_keys:
+        cutting.check_hot_keys(query, df)
     partitions = df.sparkSession.conf.get("spark.sql.shuffle.partitions")
     lines = [f"on Spark, {'a stream' if df.isStreaming else 'a batch'}: plan {plan.name}, since {plan.why}"]
     if plan.name == "native":
@@ -141,9 +143,8 @@ def explained(query: Query, df: DataFrame, keys: int | None = None) -> str:
         lines.append("    many slices as rows, rows are sent as they are")
     else:
         lines.append("  mapInArrow: the columns that are read, as they are")
-    if not df.isStreaming and can_be_chunked(query):
-        cut = format_duration(STRETCH * longest_trailing(query))
-        lines.append(f"    time is cut into pieces of {cut}, so that one key can be on several cores")
+    if not df.isStreaming:
+        lines += _cuts(query, int(partitions or 200), hot_keys)
     lines.append(f"  one shuffle, of packets: a packet holds all keys of one of {partitions} buckets")
     if not df.isStreaming:
         lines.append("  mapInArrow: the windows of all keys of a partition, by the compiled engine")
@@ -161,3 +162,19 @@ def explained(query: Query, df: DataFrame, keys: int | None = None) -> str:
     if objects:
         lines.append(f"  states of {', '.join(objects)} are Python objects: interpreted, and pickled on the way")
     return "\n".join(lines)
+
+
+def _cuts(query: Query, partitions: int, hot: bool) -> list[str]:
+    """How the time of a key is cut, so that one key can be on several cores."""
+    everywhere, some = cutting.by_time(query), cutting.hot_keys(query, partitions)
+    if everywhere is not None:
+        length = format_duration(everywhere.length)
+        return [f"    time is cut into pieces of {length}, so that one key can be on several cores"]
+    if some is None:
+        return []
+    if not hot:
+        return ["    a key is on one core; if one has most of the rows: query.spark(df, hot_keys=True)"]
+    what = (
+        f"keys of {cutting.HOT:,} rows and more are cut into {some.pieces} pieces, so that one can be on several cores"
+    )
+    return [f"    {what};", "    where, Spark finds in the keys and times beforehand"]

@@ -12,13 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from slidewheel.engine.batches import read_times
-from slidewheel.engine.columns import Array
 from slidewheel.engine.inputs import whole
 from slidewheel.engine.keys import Keys
 from slidewheel.engine.query import Query
-from slidewheel.engine.slices import Slices, homes, sorted_by
+from slidewheel.engine.slices import Slices, sorted_by
 from slidewheel.spark.carry import Carried
-from slidewheel.windows.specs import Trailing
+from slidewheel.spark.cutting import UNCUT, Cutting, with_context
 
 PACKET = pa.schema([("bucket", pa.int32()), ("packet", pa.binary())])
 PACKET_DDL = "bucket int, packet binary"
@@ -28,8 +27,6 @@ TRIAL = 1 << 16
 """Rows after which it is clear whether combining pays."""
 WORTH = 0.5
 """Slices for each row up to which it does."""
-STRETCH = 16
-"""Time is cut into pieces of so many times the longest trailing window, so that one key can keep all cores busy."""
 SLICES, ROWS, EMPTY = b"S", b"R", b"E"
 
 
@@ -37,10 +34,9 @@ class Sender:
     """Takes tables, and gives packets of at most about FLUSH rows. `ids` are those of the buckets."""
 
     def __init__(
-        self, query: Query, schema: pa.Schema, ids: list[int], *, combines: bool, in_chunks: bool = False
+        self, query: Query, schema: pa.Schema, ids: list[int], *, combines: bool, cutting: Cutting = UNCUT
     ) -> None:
-        self.query, self.schema, self.ids, self.combines = query, schema, ids, combines
-        self.chunk = STRETCH * longest_trailing(query) if in_chunks else 0
+        self.query, self.schema, self.ids, self.combines, self.cutting = query, schema, ids, combines, cutting
         self.without_time = 0
         self._slices: Slices | None = None
         self._tables: list[pa.Table] = []
@@ -77,37 +73,20 @@ class Sender:
 
     def _packed_rows(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         times = np.zeros(table.num_rows, dtype=np.int64)
-        if self.query.late != "keep" or self.chunk:  # else those without a time are to be kept aside
+        if self.query.late != "keep" or self.cutting != UNCUT:  # else those without a time are to be kept aside
             table, without, times = read_times(table, self.query.time)
             self.without_time += len(without)
         keys = Keys(self.query.keys, [table.schema.field(name).type for name in self.query.keys])
         codes = keys.encode([whole(table[name]) for name in self.query.keys], len(times))
-        hashes = keys.hashes()[codes]
-        own, rows, copied = self._spread(hashes, times)
-        order, begins = sorted_by(own, len(self.ids))
-        if self.chunk:
-            table = table.append_column(CONTEXT, pa.array(np.zeros(len(times), dtype=bool)))
-            copy = table.take(pa.array(rows[copied])).set_column(
-                len(table.schema) - 1, CONTEXT, pa.array(np.ones(int(copied.sum()), dtype=bool))
-            )
-            table = pa.concat_tables([table, copy])
+        spread = self.cutting.spread(table, codes, keys.hashes()[codes], times, len(self.ids))
+        order, begins = sorted_by(spread.homes, len(self.ids))
+        if self.cutting != UNCUT:
+            table = with_context(table, spread)
         table = table.take(pa.array(order)).combine_chunks()
         for bucket in range(len(self.ids)):
             lo, hi = int(begins[bucket]), int(begins[bucket + 1])
             if lo < hi:
                 yield packet(self.ids[bucket], ROWS, table_bytes(table.slice(lo, hi - lo)))
-
-    def _spread(self, hashes: Array, times: Array) -> tuple[Array, Array, Array]:
-        """The bucket of each row. With chunks of time, a row near the end of its own goes to the next one's, too."""
-        count, rows = len(self.ids), np.arange(len(times))
-        copied = np.zeros(len(times), dtype=bool)
-        if not self.chunk:
-            return homes(hashes, count), rows, copied
-        number = times // self.chunk
-        own, following = (homes(_stirred(hashes, number + k), count) for k in (0, 1))
-        near = (number + 1) * self.chunk - times <= longest_trailing(self.query)
-        copied = near & (own != following)
-        return np.concatenate([own, following[copied]]), rows, copied
 
 
 class Sending:
@@ -120,40 +99,21 @@ class Sending:
         ids: list[int],
         *,
         combines: bool,
-        in_chunks: bool = False,
+        cutting: Cutting = UNCUT,
         to_all: bool = False,
     ) -> None:
         self.carried, self.schema, self.ids = carried, schema, ids
-        self.combines, self.in_chunks, self.to_all = combines, in_chunks, to_all
+        self.combines, self.cutting, self.to_all = combines, cutting, to_all
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         query = self.carried.query()
-        sender = Sender(query, self.schema, self.ids, combines=self.combines, in_chunks=self.in_chunks)
+        sender = Sender(query, self.schema, self.ids, combines=self.combines, cutting=self.cutting)
         for piece in batches:
             yield from sender.add(pa.Table.from_batches([piece]))
         yield from sender.flush()
         if self.to_all:
             lost = [sender.without_time, *[0] * (len(self.ids) - 1)]
             yield from (packet(id, EMPTY, n.to_bytes(8, "little")) for id, n in zip(self.ids, lost, strict=True))
-
-
-CONTEXT = "slidewheel_context"
-"""A column that marks the rows of an earlier chunk of time, which are answered there."""
-
-
-def _stirred(hashes: Array, numbers: Array) -> Array:
-    mixed = hashes.view(np.uint64) ^ (numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    return np.asarray((mixed ^ (mixed >> np.uint64(27))).view(np.int64))
-
-
-def longest_trailing(query: Query) -> int:
-    return max(sum(spec.reach) for spec in query.windows if isinstance(spec, Trailing))
-
-
-def can_be_chunked(query: Query) -> bool:
-    """Whether the windows of a row are known to hold nothing that is older than some stretch of time."""
-    return all(isinstance(spec, Trailing) for spec in query.windows)
 
 
 def packet(bucket: int, kind: bytes, data: bytes) -> pa.RecordBatch:
