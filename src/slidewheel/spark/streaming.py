@@ -17,7 +17,15 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
-from pyspark.sql.types import LongType, TimestampNTZType, TimestampType
+from pyspark.sql.types import (
+    BinaryType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from slidewheel.algebra.sums import count
 from slidewheel.engine.query import Query
@@ -36,6 +44,9 @@ EVENT = "slidewheel_event_time"
 COUNTED = "slidewheel_rows"
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+PART_NAME = StructType([StructField("name", StringType())])
+PART_DATA = StructType([StructField("data", BinaryType())])
+"""Types as objects: one that is written as text, the worker asks Spark about in every micro-batch."""
 METRICS = "slidewheel"
 """The name under which counts are among the observed metrics of a query's progress."""
 
@@ -110,7 +121,7 @@ class Processor(StatefulProcessor):
 
     def init(self, handle: Any) -> None:
         self.handle = handle
-        self.parts = handle.getMapState("parts", "name string", "data binary")
+        self.parts = handle.getMapState("parts", PART_NAME, PART_DATA)
         self._called: set[Any] = set()
 
     def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:
