@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +15,8 @@ import slidewheel as sw
 from bench.harness import Report, Timing, figure
 from bench.spark_data import affordable, difference, numbers, rate, short, started
 from bench.spark_peers import SLIDE, grouped
-from bench.stream_data import LATENESS, PER_BATCH, SKIPPED, Drained, Files, Stream, answers, drain
+from bench.stream_data import LATENESS, SKIPPED, Drained, Files, Stream, answers, drain
+from slidewheel.spark.plans import FEW_COPIES, FEW_KEYS
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,12 @@ class Settings:
     rows: int = 250_000
     """In a micro-batch."""
     batches: int = 6
+    event_time: int = 250
+    """Seconds in a micro-batch: with 10k keys, each has a row in a slide."""
+    dense: int = 60
+    """Seconds in a micro-batch of a stream with more rows in a slide."""
+    crowd: int = 10_000
+    """The keys of that stream."""
     seconds: float = 3
     """What the native plan may take for a micro-batch; if all rows would take longer, it gets fewer, of fewer keys."""
     sample: int = 1000
@@ -35,7 +42,7 @@ class Settings:
 
 
 FULL = Settings()
-QUICK = Settings(keys=(100, 2000), ratios=(1, 3, 60), rows=20_000, batches=4, full=(100,), rounds=1)
+QUICK = Settings(keys=(100, 2000), ratios=(1, 3, 60), rows=20_000, batches=4, crowd=2000, full=(100,), rounds=1)
 
 FASTER = {100: {1: 1, 3: 1, 60: 2, 300: 9, 3600: 1}, 10_000: {1: 1, 3: 3, 60: 10, 300: 40}}
 """How many times as fast as the native plan we are to be, by keys and ratio."""
@@ -85,16 +92,24 @@ class Pair:
 def run(report: Report, settings: Settings) -> None:
     with started(report) as spark, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        report.say(f"rows a second: the median over micro-batches of {settings.rows} rows after the first {SKIPPED};")
-        report.say(f"± half the quartile range over rounds. Each has {PER_BATCH} s of event time, with rows up to")
-        report.say(f"{LATENESS} s behind; windows of the mean slide by {SLIDE} s. @ = micro-batches of so many rows,")
-        report.say(f"of fewer keys, as all would take more than {settings.seconds:g} s; what one takes without rows")
-        report.say("weighs more on these. checkpoint: bytes of new files for each row; state: bytes for each key in")
-        report.say("RocksDB's memory and files after the last micro-batch. The planner is told the number of keys")
-        few = Files(spark, folder, SKIPPED + 2, settings.sample, 5)
+        report.say(
+            f"rows a second: the median over micro-batches of {settings.rows} rows after the first {SKIPPED}; ± half"
+        )
+        report.say(f"the quartile range over rounds. Rows are up to {LATENESS} s behind; windows of the mean slide by")
+        report.say(f"{SLIDE} s. @ = micro-batches of so many rows, of fewer keys, as all would take more than")
+        report.say(
+            f"{settings.seconds:g} s; what one takes without rows weighs more on these. checkpoint: bytes of new"
+        )
+        report.say("files for each row; state: bytes for each key in RocksDB's memory and files after the last")
+        report.say("micro-batch. The planner is told the number of keys")
+        few = Files(spark, folder, SKIPPED + 2, settings.sample, 5, settings.dense)
         ratios = [ratio for ratio in settings.ratios if right(report, few, ratio)]
         found = {keys: measure(report, settings, spark, folder / str(keys), keys, ratios) for keys in settings.keys}
         judge(report, found)
+        dense = replace(settings, event_time=settings.dense)
+        few_copies = [ratio for ratio in ratios if ratio <= 60]
+        found = {settings.crowd: measure(report, dense, spark, folder / "dense", settings.crowd, few_copies)}
+        judge(report, found, f", {settings.dense} s")
         full_windows(report, settings, spark, folder / "full", [ratio for ratio in ratios if ratio > 1])
 
 
@@ -122,7 +137,7 @@ def measure(
     report: Report, settings: Settings, spark: SparkSession, folder: Path, keys: int, ratios: Sequence[int]
 ) -> dict[int, Pair]:
     """Both contestants at all ratios in the same rounds, by ratio."""
-    report.say(f"\n{short(keys)} keys")
+    report.say(f"\n{short(keys)} keys, {settings.event_time} s of event time in a micro-batch")
     pairs = {ratio: _pair(settings, spark, folder, keys, ratio) for ratio in ratios}
     for k in range(settings.rounds):
         for pair in pairs.values():
@@ -133,7 +148,7 @@ def measure(
     for ratio, pair in pairs.items():
         table.row(str(ratio), _cells(pair, settings))
         for name, measured in (("ours", pair.ours), ("native", pair.native)):
-            known = {"keys": keys, "ratio": ratio, "plan": name}
+            known = {"keys": keys, "ratio": ratio, "plan": name, "event_time": settings.event_time}
             known |= {"rows": measured.files.rows, "keys_of_rows": measured.files.keys}
             sizes = {"checkpoint": measured.checkpoint, "state": measured.state}
             sizes["state_rows"] = median(run.state_rows for run in measured.runs)
@@ -145,7 +160,7 @@ def _pair(settings: Settings, spark: SparkSession, folder: Path, keys: int, rati
     """Both have been run, and the native one gets as many rows as it can do."""
 
     def files(rows: int, batches: int) -> Files:
-        return Files(spark, folder, batches, rows, max(1, keys * rows // settings.rows))
+        return Files(spark, folder, batches, rows, max(1, keys * rows // settings.rows), settings.event_time)
 
     def taken(rows: int) -> float:
         return rows / 1e9 * drain(native(ratio), files(rows, SKIPPED + 1)).ns_per_row
@@ -166,19 +181,20 @@ def _cells(pair: Pair, settings: Settings) -> list[str]:
     return [rate(mine.timing), rate(theirs.timing) + fewer, faster, *map(figure, sizes)]
 
 
-def judge(report: Report, found: dict[int, dict[int, Pair]]) -> None:
+def judge(report: Report, found: dict[int, dict[int, Pair]], stream: str = "") -> None:
     report.say("\ntargets: ours over native, for a row; and streams of ours over each other")
     for keys, pairs in found.items():
         for ratio, pair in pairs.items():
-            what, times = f"{short(keys)} keys, ratio {ratio}", FASTER.get(keys, {}).get(ratio)
+            what, times = f"{short(keys)} keys{stream}, ratio {ratio}", FASTER.get(keys, {}).get(ratio)
             if times is not None:
                 report.target(f"{what}: time over native", pair.ours.timing.over(pair.native.timing), 1 / times)
             if ratio in CHECKPOINT:
                 bytes_over = pair.ours.checkpoint / pair.native.checkpoint
                 report.target(f"{what}: checkpoints over native", bytes_over, CHECKPOINT[ratio])
-        sliding = [ratio for ratio in pairs if ratio > 1]
+        # Where the planner is told of few keys, windows that overlap little are Spark's own.
+        sliding = [ratio for ratio in pairs if ratio > (1 if keys > FEW_KEYS else FEW_COPIES)]
         if len(sliding) > 1:
-            _flat(report, f"{short(keys)} keys", {ratio: pairs[ratio].ours for ratio in sliding})
+            _flat(report, f"{short(keys)} keys{stream}", {ratio: pairs[ratio].ours for ratio in sliding})
     for fewer, crowd in pairwise(sorted(found)[-2:]):
         for ratio in found[crowd]:
             # Not of the same rounds, so that only their medians can be compared.
@@ -194,7 +210,7 @@ def full_windows(report: Report, settings: Settings, spark: SparkSession, folder
     report.say(f"\nours, with a row or so of each key in each of the {long} slides before")
     table = report.table([f"ratio {brief}", f"ratio {long}", "over"], label="keys", first=6, width=12)
     for keys in settings.full:
-        files = Files(spark, folder, settings.batches, settings.rows, keys, history=long)
+        files = Files(spark, folder, settings.batches, settings.rows, keys, settings.event_time, history=long)
         found = {ratio: Measured(ours(ratio), files) for ratio in (brief, long)}
         for _ in range(settings.rounds):
             for measured in found.values():

@@ -17,8 +17,8 @@ from bench.harness import SEED
 from bench.spark_data import BEGIN, SECOND, table_of
 from bench.spark_peers import SLIDE
 
-PER_BATCH = 60
-"""Seconds of event time in a micro-batch."""
+FILES = 2
+"""That a micro-batch is read from, as there are two cores."""
 LATENESS = 2
 """Seconds by which a row may be behind."""
 SKIPPED = 2
@@ -27,30 +27,35 @@ SCHEMA = "ts timestamp, k long, x double"
 
 
 class Files:
-    """So many micro-batches, a file for each.
+    """So many micro-batches, in a few files each. A micro-batch has so many seconds of event time.
 
     With a history, the first of them is instead one row or so of each key in each of so many slides before.
     """
 
-    def __init__(self, spark: SparkSession, folder: Path, batches: int, rows: int, keys: int, history: int = 0) -> None:
+    def __init__(
+        self, spark: SparkSession, folder: Path, batches: int, rows: int, keys: int, seconds: int, history: int = 0
+    ) -> None:
         self.spark, self.rows, self.keys = spark, rows, keys
-        self.folder = folder / f"{batches}-{rows}-{keys}-{history}"
+        self.folder = folder / f"{batches}-{rows}-{keys}-{seconds}-{history}"
         if self.folder.exists():
             return
         self.folder.mkdir(parents=True)
         random = np.random.default_rng(SEED)
         for number in range(batches):
-            count, first, length = rows, number * PER_BATCH, PER_BATCH
+            count, first, length = rows, number * seconds, seconds
             if history and number == 0:
-                count, first, length = keys * history, PER_BATCH - history * SLIDE, history * SLIDE
+                count, first, length = keys * history, seconds - history * SLIDE, history * SLIDE
             arrived = BEGIN + first * SECOND + np.sort(random.integers(0, length * SECOND, count))
             times = arrived - random.integers(0, LATENESS * SECOND, count)
-            path = self.folder / f"{number:04}.parquet"
-            pq.write_table(table_of(times, random.integers(0, keys, count), random.lognormal(3.0, 1.0, count)), path)
-            os.utime(path, (1_000_000 + 10 * number,) * 2)  # Spark takes the oldest first
+            table = table_of(times, random.integers(0, keys, count), random.lognormal(3.0, 1.0, count))
+            each = -(-count // FILES)
+            for part in range(FILES):
+                path = self.folder / f"{number:04}-{part}.parquet"
+                pq.write_table(table.slice(part * each, each), path)
+                os.utime(path, (1_000_000 + 10 * number + part,) * 2)  # Spark takes the oldest first
 
     def read(self) -> DataFrame:
-        return self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(self.folder))
+        return self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", FILES).parquet(str(self.folder))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ TINY = {
     spark: spark.Settings(
         rows=1000, keys=(5, 5, 5), ratios=(60,), trailing=(60,), last=(5,), ten=(6,), hot=(0.9,), sample=1000, rounds=1
     ),
-    stream: stream.Settings(keys=(4,), ratios=(3, 60), rows=400, batches=3, sample=400, full=(4,), rounds=1),
+    stream: stream.Settings(keys=(4,), ratios=(3, 60), rows=400, batches=3, crowd=4, sample=400, full=(4,), rounds=1),
 }
 
 
@@ -120,9 +120,11 @@ def test_rates_are_rows_a_second():
     assert rate(Timing((4_000_000.0,))) == "250 ±0%"
 
 
-def test_a_history_is_one_row_or_so_of_each_key_in_each_slide_before_the_second_file(tmp_path):
-    files = Files(None, tmp_path, batches=2, rows=500, keys=3, history=100)
-    before, after = (pq.read_table(path) for path in sorted(files.folder.iterdir()))
+def test_a_history_is_one_row_or_so_of_each_key_in_each_slide_before_the_second_micro_batch(tmp_path):
+    files = Files(None, tmp_path, batches=2, rows=500, keys=3, seconds=60, history=100)
+    paths = sorted(files.folder.iterdir())
+    assert [path.stat().st_mtime for path in paths] == [1_000_000, 1_000_001, 1_000_010, 1_000_011]
+    before, after = (pq.read_table(paths[place : place + 2]) for place in (0, 2))
     assert (before.num_rows, after.num_rows) == (300, 500)
     seconds = [np.asarray(table["ts"].cast("int64")) / SECOND - BEGIN / SECOND for table in (before, after)]
     assert -942 <= seconds[0].min() < -900 and 50 < seconds[0].max() < 60
