@@ -71,7 +71,17 @@ def concatenated(parts: Sequence[Entries]) -> Entries:
     most = max(len(part.states) for part in parts)
     columns = zip(*(part.with_states(most) for part in parts), strict=True)
     codes, ids = (np.concatenate([getattr(part, name) for part in parts]) for name in ("codes", "ids"))
-    return Entries(codes, ids, [np.concatenate(column) for column in columns]).take(np.lexsort((ids, codes)))
+    return Entries(codes, ids, [np.concatenate(column) for column in columns]).take(_order(codes, ids))
+
+
+def _order(codes: Array, ids: Array) -> Array:
+    """A stable order by key and slice. As one number, entries of a part are in order, which makes sorting fast."""
+    if len(ids) == 0:
+        return np.empty(0, dtype=np.int64)
+    first, reach = int(ids.min()), 1 + int(ids.max()) - int(ids.min())
+    if (1 + int(codes.max())) * reach >= 1 << 63:
+        return np.lexsort((ids, codes))
+    return np.argsort(codes * reach + (ids - first), kind="stable")
 
 
 def fill(arena: Arena, entries: Entries) -> None:
