@@ -25,8 +25,6 @@ FOR_THE_PROCESS: dict[str, Setting] = {
     "spark.log.level": "ERROR",
     "spark.ui.enabled": False,
     "spark.ui.showConsoleProgress": False,
-    # Over TCP, every call of a Python worker waits 40 ms for an acknowledgement.
-    "spark.python.unix.domain.socket.enabled": True,
 }
 LOOPBACK = "127.0.0.1"
 
