@@ -38,6 +38,7 @@ from slidewheel.spark.buckets import bucket_ids
 from slidewheel.spark.carry import Carried
 from slidewheel.spark.late import keep_aside
 from slidewheel.spark.sending import EMPTY, PACKET_DDL, Sending, read_packet, table_bytes
+from slidewheel.spark.sockets import acknowledge_at_once
 from slidewheel.spark.types import output_type
 
 EVENT = "slidewheel_event_time"
@@ -120,6 +121,7 @@ class Processor(StatefulProcessor):
         self.carried, self.schema, self.buckets, self.late_to = carried, schema, buckets, late_to
 
     def init(self, handle: Any) -> None:
+        acknowledge_at_once()
         self.handle = handle
         self.parts = handle.getMapState("parts", PART_NAME, PART_DATA)
         self._called: set[Any] = set()
@@ -168,6 +170,7 @@ class Unpacking:
     """Answers as Spark's rows."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        acknowledge_at_once()
         for piece in batches:
             for data in piece.column(0):
                 yield from pa.ipc.open_stream(data.as_buffer()).read_all().to_batches()
