@@ -20,8 +20,11 @@ from slidewheel.windows.slicing import Slicing
 
 CHUNKS = 512
 """About how many chunks the longest window has at most."""
-STRETCHES = 4
+STRETCHES = 2
 """About how many chunks the first rows may reach over. Those that come later will, too, and rewrite as many."""
+FEWEST = 32
+"""So many chunks in the longest window at least, or so many slices in a chunk at most: the first rows of a stream may be
+a long past, and those that come later rewrite only the newest chunk."""
 WORTH_TOTALS = 8
 """So many chunks in the longest window at least, and it is put together from totals; else from slices alone."""
 
@@ -133,5 +136,5 @@ class Chunks:
 def chunks_for(slicing: Slicing, longest: int, ids: Array) -> Chunks:
     """Empty chunks for windows of this length, when these are the first slices."""
     reach = int(ids.max() - ids.min()) if len(ids) else 0
-    wanted = max(longest // CHUNKS, reach // STRETCHES)
+    wanted = min(max(longest // CHUNKS, reach // STRETCHES), max(longest // FEWEST, slicing.period * FEWEST))
     return Chunks(max(1, wanted // slicing.period) * slicing.period, slicing.edges[0])
