@@ -23,8 +23,8 @@ CHUNKS = 512
 STRETCHES = 2
 """About how many chunks the first rows may reach over. Those that come later will, too, and rewrite as many."""
 FEWEST = 32
-"""So many chunks in the longest window at least, or so many slices in a chunk at most: the first rows of a stream may be
-a long past, and those that come later rewrite only the newest chunk."""
+"""So many chunks in the longest window at least, or so many periods in a chunk at most: the first rows of a stream may
+be a long past, and those that come later rewrite only the newest chunk."""
 WORTH_TOTALS = 8
 """So many chunks in the longest window at least, and it is put together from totals; else from slices alone."""
 
