@@ -9,7 +9,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 import slidewheel as sw
-from slidewheel.spark import cutting
+from slidewheel.spark import batch, cutting
 from slidewheel.spark.buckets import bucket_ids
 from slidewheel.spark.cutting import FIRST, LENGTH, PIECE, HotKeys, answered, hot_keys
 from slidewheel.spark.sending import Sender, read_packet
@@ -130,3 +130,18 @@ def test_explain_says_it(spark, tmp_path):
     query = sw.query(time="t", keys="k", windows=sw.rows(5), aggregates=sw.count())
     assert "query.spark(df, hot_keys=True)" in query.explain(df)
     assert "keys of 262,144 rows and more are cut into 8 pieces" in query.explain(df, hot_keys=True)
+    query = sw.query(time="t", keys="k", windows=sw.rows(50_000), aggregates=sw.count())
+    assert "for windows as long as these" in query.explain(df, hot_keys=True)
+
+
+def test_spark_is_asked_for_cuts_only_where_there_will_be_some(spark, tmp_path, monkeypatch):
+    def ask(*_):
+        raise LookupError
+
+    monkeypatch.setattr(batch, "with_cuts", ask)
+    table = skewed(300)
+    df = as_spark(spark, table, tmp_path / "in")
+    long, short = (sw.query(time="t", keys="k", windows=sw.rows(n), aggregates=sw.count()) for n in (50_000, 5))
+    same_answers(long.spark(df, hot_keys=True).toArrow(), long.run(table))
+    with pytest.raises(LookupError):
+        short.spark(df, hot_keys=True)

@@ -11,7 +11,7 @@ from slidewheel.engine.query import Query
 from slidewheel.engine.slices import Slices, joinable
 from slidewheel.spark.buckets import bucket_ids
 from slidewheel.spark.carry import Carried
-from slidewheel.spark.cutting import UNCUT, Cutting, HotKeys, answered, by_time, hot_keys, with_cuts
+from slidewheel.spark.cutting import UNCUT, Cutting, answered, by_time, hot_keys, with_cuts
 from slidewheel.spark.sending import PACKET_DDL, SLICES, Sending, read_packet
 from slidewheel.spark.sockets import acknowledge_at_once
 from slidewheel.spark.types import arrow_schema, output_type
@@ -28,9 +28,10 @@ def batch(query: Query, df: DataFrame, combines: bool, hot: bool) -> DataFrame:
     partitions = int(df.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
     ids = bucket_ids(partitions)
     carried = Carried(query)
-    cutting: Cutting = by_time(query) or (hot and hot_keys(query, partitions)) or UNCUT
-    if isinstance(cutting, HotKeys):
-        df = with_cuts(query, df, cutting.pieces)
+    cutting: Cutting = by_time(query) or UNCUT
+    some = hot_keys(query, partitions) if hot else None
+    if some is not None and some.pieces > 1:
+        cutting, df = some, with_cuts(query, df, some.pieces)
     sending = Sending(carried, arrow_schema(df), ids, combines=combines, cutting=cutting)
     packets = df.mapInArrow(sending, PACKET_DDL)
     shuffled = packets.repartition(F.col("bucket"))

@@ -143,8 +143,13 @@ def _stirred(hashes: Array, numbers: Array) -> Array:
 
 def by_time(query: Query) -> ByTime | None:
     """How time is cut where the windows of a row hold nothing that is older than some stretch of time."""
-    reaches = [sum(spec.reach) for spec in query.windows if isinstance(spec, Trailing)]
+    reaches = _reaches(query)
     return ByTime(max(reaches)) if len(reaches) == len(query.windows) else None
+
+
+def _reaches(query: Query) -> list[int]:
+    """How long the trailing windows are."""
+    return [sum(spec.reach) for spec in query.windows if isinstance(spec, Trailing)]
 
 
 def _last_rows(spec: Spec) -> TypeGuard[Rows]:
@@ -153,9 +158,12 @@ def _last_rows(spec: Spec) -> TypeGuard[Rows]:
 
 
 def hot_keys(query: Query, partitions: int) -> HotKeys | None:
-    """How hot keys are cut where windows are of the last rows; None if other windows are among them."""
+    """How hot keys are cut where windows are of the last rows; None if other windows are among them.
+
+    With very long windows there is but one piece: then it is not worth asking Spark where the cuts are.
+    """
     counts = [spec.count for spec in query.windows if _last_rows(spec)]
-    reaches = [sum(spec.reach) for spec in query.windows if isinstance(spec, Trailing)]
+    reaches = _reaches(query)
     if not counts or len(counts) + len(reaches) < len(query.windows):
         return None
     before = max(counts) - 1

@@ -55,7 +55,7 @@ def plan_of(query: Query, df: DataFrame, asked: str = "auto", keys: int | None =
 
 
 def _why_rows(query: Query) -> str:
-    if cutting.by_time(query) or cutting.hot_keys(query, 1):
+    if query.plan.gives_rows:
         return "every row has a window of its own"
     ordered = [aggregate.output for aggregate in query.aggregates if not aggregate.commutative]
     if ordered:
@@ -172,6 +172,8 @@ def _cuts(query: Query, partitions: int, hot: bool) -> list[str]:
         return [f"    time is cut into pieces of {length}, so that one key can be on several cores"]
     if some is None:
         return []
+    if some.pieces == 1:
+        return ["    a key is on one core: for windows as long as these, its time can't be cut"]
     if not hot:
         return ["    a key is on one core; if one has most of the rows: query.spark(df, hot_keys=True)"]
     what = (
