@@ -26,8 +26,8 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "==> making $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv --clear $(VENV)
 	@echo "==> installing slidewheel and its development tools into $(VENV)"
-	@# The build tool comes first and is used as it is, since constraints do not reach an isolated build.
-	@$(PIP) install -c constraints.txt hatchling editables
+	@# Build tools come first and are used as they are, since constraints do not reach an isolated build.
+	@$(PIP) install -c constraints.txt hatchling editables setuptools
 	@$(PIP) install -c constraints.txt --no-build-isolation -e ".[dev,spark,cli]"
 	@touch $@
 
