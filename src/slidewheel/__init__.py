@@ -22,11 +22,13 @@ from slidewheel.errors import (
     InvalidAggregate,
     InvalidArgument,
     InvalidSnapshot,
+    InvalidStore,
     InvalidTime,
     LawViolation,
     Overflow,
     PlanTooLarge,
     SlidewheelError,
+    StoreConflict,
     UnknownAlgorithm,
     Unsupported,
 )
@@ -36,6 +38,7 @@ from slidewheel.windows.specs import delta, punctuated, rows, session, sliding, 
 if TYPE_CHECKING:
     from slidewheel.engine.query import Query, query
     from slidewheel.engine.stream import Late, Stream
+    from slidewheel.store.store import Store, create_store, open_store
     from slidewheel.wheel.keyed import KeyedWheel
     from slidewheel.wheel.levels import Level
     from slidewheel.wheel.plans import RangePlan
@@ -50,6 +53,7 @@ __all__ = [
     "InvalidAggregate",
     "InvalidArgument",
     "InvalidSnapshot",
+    "InvalidStore",
     "InvalidTime",
     "KeyedWheel",
     "Late",
@@ -60,6 +64,8 @@ __all__ = [
     "Query",
     "RangePlan",
     "SlidewheelError",
+    "Store",
+    "StoreConflict",
     "Stream",
     "UnknownAlgorithm",
     "Unsupported",
@@ -77,6 +83,7 @@ __all__ = [
     "concat",
     "count",
     "count_min",
+    "create_store",
     "delta",
     "distinct",
     "first",
@@ -87,6 +94,7 @@ __all__ = [
     "mean",
     "min",
     "min_count",
+    "open_store",
     "product",
     "punctuated",
     "quantile",
@@ -112,9 +120,12 @@ _LATER = {
     "Level": "wheel.levels",
     "Query": "engine.query",
     "RangePlan": "wheel.plans",
+    "Store": "store.store",
     "Stream": "engine.stream",
     "Wheel": "wheel.wheel",
     "WindowResult": "wheel.windows",
+    "create_store": "store.store",
+    "open_store": "store.store",
     "query": "engine.query",
 }
 

@@ -43,3 +43,11 @@ class PlanTooLarge(InvalidArgument):
 
 class InvalidSnapshot(SlidewheelError, ValueError):
     """A snapshot is damaged, of another version, or of another query."""
+
+
+class InvalidStore(SlidewheelError, ValueError):
+    """A store is damaged, of another version, or of other aggregates; the message names the file."""
+
+
+class StoreConflict(SlidewheelError, RuntimeError):
+    """Somebody else changed the store in a way that this change can't follow: try again."""

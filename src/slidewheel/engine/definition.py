@@ -10,13 +10,14 @@ from slidewheel.algebra.define import AggregateType
 from slidewheel.errors import InvalidArgument, Unsupported
 from slidewheel.windows import specs
 
-_MADE_IN: dict[str, Any] = {
+MADE_IN: dict[str, Any] = {
     **dict.fromkeys(("count", "sum", "product", "mean", "geomean"), sums),
     **dict.fromkeys(("var", "std"), moments),
     **dict.fromkeys(("min", "max", "span", "min_count", "max_count", "argmin", "argmax"), extremes),
     **dict.fromkeys(("first", "last", "concat", "collect", "collect_distinct"), order),
     **{"bloom": bloom, "distinct": distinct, "quantile": quantile, "top_k": top_k, "count_min": count_min},
 }
+"""The aggregates that are here, and where."""
 VERSION = 1
 
 
@@ -40,14 +41,14 @@ def aggregate_from_dict(said: Any, own: Mapping[str, AggregateType]) -> Aggregat
     if not isinstance(said, Mapping):
         raise InvalidArgument(f"an aggregate as plain data is a dict, not {said!r}")
     name, columns = said.get("aggregate"), said.get("columns", ())
-    if not isinstance(name, str) or (name not in own and name not in _MADE_IN):
+    if not isinstance(name, str) or (name not in own and name not in MADE_IN):
         raise Unsupported(
             f"unknown aggregate {name!r}: if it is one of your own, pass it along: from_dict(d, aggregates=[{name}])"
         )
     if not isinstance(columns, (list, tuple)) or not all(isinstance(column, str) for column in columns):
         raise InvalidArgument(f"the columns of {name} are a list of names, not {columns!r}")
     try:
-        maker = own[name] if name in own else getattr(_MADE_IN[name], name)
+        maker = own[name] if name in own else getattr(MADE_IN[name], name)
         made: Aggregate = maker(*columns, **said.get("parameters", {}))
     except TypeError as error:
         raise InvalidArgument(f"the aggregate {name} can't be made of {dict(said)!r}: {error}") from None

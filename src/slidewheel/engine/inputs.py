@@ -1,6 +1,6 @@
 """From an Arrow table to what components take, and from states back to Arrow columns."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, get_args, get_origin, get_type_hints
@@ -113,20 +113,27 @@ class Binding:
 
     def note_nulls(self, table: pa.Table) -> bool:
         """Whether nulls have come up in columns that had none before; `held` has a component more for each."""
+        return self._hold(lambda names: any(table[name].null_count for name in names))
+
+    def hold_all(self) -> None:
+        """Count values as if nulls had come up everywhere."""
+        self._hold(lambda names: True)
+
+    def _hold(self, is_due: Callable[[tuple[str, ...]], bool]) -> bool:
         before = len(self.held)
         for use, aggregate in zip(self.uses, self.aggregates, strict=True):
-            needed = self._needed(aggregate)
-            counts = use.monoid.least and aggregate.skips_nulls and not self._counts_itself(use.part)
-            if counts and needed not in self.held and any(table[name].null_count for name in needed):
+            needed = self.needed(aggregate)
+            counts = use.monoid.least and aggregate.skips_nulls and not self.counts_itself(use.part)
+            if counts and needed not in self.held and is_due(needed):
                 self.held[needed] = len(self.parts) + len(self.held)
         return len(self.held) > before
 
-    def _needed(self, aggregate: Aggregate) -> tuple[str, ...]:
+    def needed(self, aggregate: Aggregate) -> tuple[str, ...]:
         """The columns that must not be null for a row to count."""
         names = tuple(name for name in aggregate.columns if name is not None)
         return names[:1] if aggregate.positional else names
 
-    def _counts_itself(self, part: int) -> bool:
+    def counts_itself(self, part: int) -> bool:
         held = self.parts[part]
         return held.compiled and held.monoid.state is not None and "n" in (held.monoid.state.names or ())
 
@@ -142,7 +149,7 @@ class Binding:
         inputs: list[Inputs] = []
         for part in self.parts:
             aggregate = part.aggregate
-            valid = self._valid(table, self._needed(aggregate)) if aggregate.skips_nulls else None
+            valid = self._valid(table, self.needed(aggregate)) if aggregate.skips_nulls else None
             if aggregate.name == "count" and aggregate.built_in:
                 inputs.append(((read_only(times),), valid))
                 continue
@@ -215,17 +222,21 @@ class Binding:
             return pa.decimal128(min(kind.precision + digits, MOST_DIGITS), min(kind.scale + behind, MOST_DIGITS))
         return {"i8": pa.int64(), "f8": pa.float64()}.get(use.monoid.result)
 
-    def answers(self, states: list[Array], filled: Array | None = None) -> list[pa.Array]:
-        """The columns of all aggregates, from the states of all components; `filled` is False for empty windows."""
+    def answers(
+        self, states: Sequence[Array] | Mapping[int, Array], filled: Array | None = None, which: Sequence[int] = ()
+    ) -> list[pa.Array]:
+        """The columns of all aggregates, or of these, from the states of components; `filled` is False for empty
+        windows."""
         found = []
-        for number, (aggregate, use) in enumerate(zip(self.aggregates, self.uses, strict=True)):
+        for number in which or range(len(self.aggregates)):
+            aggregate, use = self.aggregates[number], self.uses[number]
             own = use.of(states[use.part])
             ok = np.ones(len(own), dtype=bool)
             if aggregate.skips_nulls and use.monoid.least:
-                if self._counts_itself(use.part):
-                    ok = _number(states[use.part]) >= use.monoid.least
-                elif self._needed(aggregate) in self.held:
-                    ok = states[self.held[self._needed(aggregate)]] > 0
+                if self.counts_itself(use.part):
+                    ok = number_of(states[use.part]) >= use.monoid.least
+                elif self.needed(aggregate) in self.held:
+                    ok = states[self.held[self.needed(aggregate)]] > 0
                 if filled is not None:
                     ok = ok & filled
             found.append(self._column(number, self._lowering[number].lowered(own, ok), ok))
@@ -259,7 +270,7 @@ def _declared(lower: Any) -> pa.DataType | None:
     return PLAIN_TYPES.get(returned)
 
 
-def _number(states: Array) -> Array:
+def number_of(states: Array) -> Array:
     """How many values went into states that count them; those that are not finite may have a count of their own."""
     return np.asarray(states["n"] + states["odd"] if "odd" in (states.dtype.names or ()) else states["n"])
 

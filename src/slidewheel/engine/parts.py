@@ -110,10 +110,15 @@ def read_states(data: bytes, dtype: Any, trusted: bool) -> Array:
     raw = unsqueezed(data)
     if not dtype.hasobject:
         return np.frombuffer(raw, dtype=dtype.base).reshape(-1, *dtype.shape).copy()
-    found = pickle.loads(raw) if trusted else _Careful(io.BytesIO(raw)).load()
+    found = unpickled(raw, trusted)
     states = np.empty(len(found), dtype=object)
     states[:] = found
     return states
+
+
+def unpickled(data: bytes, trusted: bool) -> Any:
+    """An object from its bytes; unless trusted, plain values only."""
+    return pickle.loads(data) if trusted else _Careful(io.BytesIO(data)).load()
 
 
 PLAIN = {

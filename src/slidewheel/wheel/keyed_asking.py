@@ -167,7 +167,7 @@ class KeyedAsking:
         own = use.of(states)
         if use.monoid.least == 0:
             ok = np.ones(len(own), dtype=bool)
-        elif binding._counts_itself(use.part):
+        elif binding.counts_itself(use.part):
             fields = states.dtype.names or ()
             ok = ok & (sum(states[name] for name in ("n", "odd") if name in fields) >= use.monoid.least)
         return binding._column(number, binding._lowering[number].lowered(own, ok), ok)

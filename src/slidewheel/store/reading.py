@@ -1,0 +1,180 @@
+"""From files to partial states: only row groups that can hold what is asked for, and each decoded once while it fits."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from slidewheel.engine.columns import Array
+from slidewheel.engine.entries import Entries
+from slidewheel.errors import InvalidStore
+from slidewheel.store.definition import START
+from slidewheel.store.files import Folder
+from slidewheel.store.log import DataFile
+from slidewheel.store.partials import Partials
+
+ROOM = 512 << 20
+"""Bytes of decoded states that are kept for later questions."""
+
+
+class Chosen:
+    """Some keys: their codes, and for each key column the least and greatest, by which files are left out."""
+
+    def __init__(self, codes: Array, columns: dict[str, list[Any]]) -> None:
+        self.codes = codes
+        self._ends: dict[str, tuple[Any, Any]] = {}
+        for name, values in columns.items():
+            if values and None not in values and all(type(v) is type(values[0]) for v in values):
+                if isinstance(values[0], (str, int)) and not isinstance(values[0], bool):
+                    self._ends[name] = min(values), max(values)
+
+    def possible(self, lows: dict[str, Any], highs: dict[str, Any]) -> bool:
+        """Whether something between these can be of one of the keys."""
+        for name, (least, most) in self._ends.items():
+            low, high = lows.get(name), highs.get(name)
+            if low is not None and high is not None and (high < least or low > most):
+                return False
+        return True
+
+
+class Group:
+    """A row group, decoded as far as somebody has asked."""
+
+    def __init__(self, codes: Array, ids: Array) -> None:
+        self.codes, self.ids = codes, ids
+        self.states: dict[int, Array] = {}
+
+    @property
+    def nbytes(self) -> int:
+        return int(sum(a.nbytes for a in (self.codes, self.ids, *self.states.values())))
+
+
+class Opened:
+    """A file whose checksum was right, and what its footer says."""
+
+    def __init__(self, data: pa.Buffer, keys: Sequence[str]) -> None:
+        self.parquet = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
+        metadata = self.parquet.metadata
+        names = metadata.schema.to_arrow_schema().names
+        self.groups: list[tuple[int, int, dict[str, Any], dict[str, Any]]] = []
+        """Of each row group the first and last start, and the least and greatest of the keys."""
+        for number in range(metadata.num_row_groups):
+            group = metadata.row_group(number)
+            ends = {}
+            for name in (START, *keys):
+                found = group.column(names.index(name)).statistics
+                if found is not None and found.has_min_max:
+                    ends[name] = found.min_raw if name == START else found.min, (
+                        found.max_raw if name == START else found.max
+                    )
+            limits = np.iinfo(np.int64)
+            first, last = ends.pop(START, (limits.min, limits.max))
+            self.groups.append((first, last, *({k: v[e] for k, v in ends.items()} for e in (0, 1))))
+
+
+class Reading:
+    """Reads files of a store. Answers to the same questions are the same, whatever is kept."""
+
+    def __init__(self, folder: Folder, partials: Partials, room: int = ROOM) -> None:
+        self.folder, self.partials, self.room = folder, partials, room
+        self._opened: OrderedDict[str, Opened] = OrderedDict()
+        self._groups: OrderedDict[tuple[str, int], Group] = OrderedDict()
+        self._held = 0
+        self.lock = threading.RLock()
+
+    def forget(self, paths: Iterable[str]) -> None:
+        """Files that are no longer part of the store."""
+        gone = set(paths)
+        with self.lock:
+            for path in gone:
+                self._opened.pop(path, None)
+            for key in [key for key in self._groups if key[0] in gone]:
+                self._held -= self._groups.pop(key).nbytes
+
+    def open(self, file: DataFile) -> Opened:
+        with self.lock:
+            found = self._opened.get(file.path)
+        if found is None:
+            data = self.folder.read(file.path)
+            try:
+                found = Opened(data, self.partials.definition.query.keys)
+            except (pa.ArrowException, OSError, ValueError) as error:
+                raise InvalidStore(f"the file {file.path} can't be read: {error}") from None
+            with self.lock:
+                self._opened[file.path] = found
+                while len(self._opened) > 256:
+                    self._opened.popitem(last=False)
+        return found
+
+    def entries(
+        self,
+        file: DataFile,
+        spans: Sequence[tuple[int, int]],
+        parts: Sequence[int],
+        chosen: Chosen | None,
+    ) -> Iterable[tuple[Entries, int]]:
+        """The rows of a file that may lie in one of these spans and be of the chosen keys; and how many were read."""
+        if chosen is not None and not chosen.possible(file.lows, file.highs):
+            return
+        opened = self.open(file)
+        for number, (first, last, lows, highs) in enumerate(opened.groups):
+            if not any(low <= last and first < high for low, high in spans):
+                continue
+            if chosen is not None and not chosen.possible(lows, highs):
+                continue
+            group = self._group(file, opened, number, parts)
+            states = [group.states[component] for component in self.partials.components_of(parts)]
+            found = Entries(group.codes, group.ids, states)
+            if chosen is not None:
+                found = found.take(np.isin(found.codes, chosen.codes))
+            yield found, len(group.ids)
+
+    def _group(self, file: DataFile, opened: Opened, number: int, parts: Sequence[int]) -> Group:
+        key = file.path, number
+        with self.lock:
+            group = self._groups.get(key)
+            if group is not None:
+                self._groups.move_to_end(key)
+            missing = [part for part in parts if group is None or part not in group.states]
+            if group is not None and not missing:
+                return group
+            before = 0 if group is None else group.nbytes
+            group = self._decode(file, opened, number, group, missing)
+            self._groups[key] = group
+            self._held += group.nbytes - before
+            while self._held > self.room and len(self._groups) > 1:
+                _, dropped = self._groups.popitem(last=False)
+                self._held -= dropped.nbytes
+            return group
+
+    def _decode(
+        self, file: DataFile, opened: Opened, number: int, group: Group | None, parts: Sequence[int]
+    ) -> Group:
+        partials = self.partials
+        columns = [column.name for part in parts for column in partials.layout.parts[part]]
+        try:
+            table = opened.parquet.read_row_group(
+                number, columns=[*partials.definition.query.keys, START, *columns], use_threads=False
+            )
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise InvalidStore(f"the file {file.path} can't be read: {error}") from None
+        found = partials.entries(table, parts)
+        made = Group(found.codes, found.ids)
+        made.states = dict(zip(partials.components_of(parts), found.states, strict=True))
+        if group is not None:
+            made.states = {**group.states, **made.states}
+        return made
+
+    def whole(self, file: DataFile) -> Entries:
+        """All rows of a file with all states, past what is kept."""
+        opened = self.open(file)
+        try:
+            table = opened.parquet.read(use_threads=False)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise InvalidStore(f"the file {file.path} can't be read: {error}") from None
+        with self.lock:
+            return self.partials.entries(table)

@@ -1,0 +1,406 @@
+"""sw.create_store and sw.open_store: what a query has aggregated, kept as a Delta table, for any question later."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from slidewheel.algebra.define import AggregateType
+from slidewheel.engine.entries import Entries
+from slidewheel.engine.query import Query
+from slidewheel.errors import InvalidArgument, InvalidStore, StoreConflict
+from slidewheel.store import log
+from slidewheel.store.asking import Question, chosen_aggregates, chosen_keys, edges_of
+from slidewheel.store.compacting import TARGET, Compacted, Compaction
+from slidewheel.store.definition import FOLDED, LEVEL, Definition, definition_from, definition_of
+from slidewheel.store.files import Folder, Written, write_rows
+from slidewheel.store.partials import Partials
+from slidewheel.store.planning import StorePlan
+from slidewheel.store.reading import ROOM, Reading
+from slidewheel.times import DurationLike, InstantLike
+from slidewheel.wheel.levels import Level
+
+TRIES = 20
+"""How often a change is tried again when another one came first."""
+Batch = tuple[str, int]
+"""The id of an application, and the number of one of its batches."""
+
+
+@dataclass(frozen=True)
+class Appended:
+    """What became of rows that were given to a store."""
+
+    committed: bool
+    """False if the store had this batch already: nothing was written then."""
+    partials: int = 0
+    without_time: int = 0
+    """Rows that had no time, and so are in no slot."""
+
+
+class Store:
+    """Partial states of a query at rest. Made by `sw.create_store`, opened by `sw.open_store`.
+
+    Every question is answered from one version of the store: the newest when it is asked, or the one that was opened.
+
+    >>> import tempfile, slidewheel as sw
+    >>> query = sw.query(time="at", keys="zone", windows=[sw.tumbling("1h")], aggregates=[sw.sum("fare"), sw.count()])
+    >>> store = sw.create_store(tempfile.mkdtemp() + "/fares", query, levels=["1s", "1m", "1h", "1d"])
+    >>> store.append({"at": [0, 61_000_000], "zone": ["a", "b"], "fare": [3.5, 2.0]}).partials
+    2
+    >>> store.query(0, 60_000_000).to_pylist()
+    [{'zone': 'a', 'sum_fare': 3.5, 'count': 1}]
+    """
+
+    def __init__(
+        self,
+        path: str,
+        own: Sequence[AggregateType] = (),
+        *,
+        options: Mapping[str, str] | None = None,
+        trusted: bool = False,
+        version: int | None = None,
+        room: int = ROOM,
+    ) -> None:
+        self.path, self._own, self._options, self._trusted = path, own, options, trusted
+        self._version, self._room = version, room
+        self.folder = Folder(path, options)
+        self._changing = threading.RLock()
+        self._table = opened(path, options, version)
+        self._definition = definition_from(self._table.metadata().configuration, path, own)
+        self._snapshot = log.Snapshot(self._table, self._definition)
+        self._reading: Reading | None = None
+        self._writing: Partials | None = None
+
+    def __repr__(self) -> str:
+        query = self.definition.query
+        names = ", ".join(aggregate.output for aggregate in query.aggregates)
+        by = f" by {', '.join(query.keys)}" if query.keys else ""
+        levels = " ".join(level.name for level in self.levels)
+        return f"<Store {self.path} at version {self._snapshot.version}: {names}{by}; {levels}>"
+
+    # ---- what it is
+
+    @property
+    def definition(self) -> Definition:
+        """The query, the levels, and the types of the input once they are known."""
+        return self._definition
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        return self._definition.levels
+
+    @property
+    def tick(self) -> int:
+        """The precision of answers, in microseconds."""
+        return self._definition.tick
+
+    @property
+    def version(self) -> int:
+        """The newest version of the table, or the one that was opened."""
+        return self.snapshot().version
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """From the first slot that is kept to the end of the last one, in microseconds; None while there is none."""
+        return self.snapshot().span
+
+    def snapshot(self) -> log.Snapshot:
+        """What the log says now."""
+        if self._version is not None:
+            return self._snapshot
+        with self._changing:
+            try:
+                self._table.update_incremental()
+            except Exception as error:
+                raise InvalidStore(f"the log of the store {self.path} can't be read: {error}") from error
+            if self._table.version() != self._snapshot.version:
+                if self._definition.schema is None:
+                    self._definition = definition_from(self._table.metadata().configuration, self.path, self._own)
+                before = {file.path for file in self._snapshot.files}
+                self._snapshot = log.Snapshot(self._table, self._definition)
+                if self._reading is not None:
+                    self._reading.forget(before - {file.path for file in self._snapshot.files})
+            return self._snapshot
+
+    def last_batch(self, application: str) -> int | None:
+        """The number of the last batch that an application has committed; None if there is none."""
+        return self.snapshot().last_batch(application)
+
+    # ---- writing
+
+    def append(self, data: Any, *, batch: Batch | None = None) -> Appended:
+        """Add the rows of a table, in one commit.
+
+        batch: the id of an application and a number that rises. A batch that the store has, or a later one of the same
+            application, is not added again: whoever fails half-way can do all of it once more.
+        """
+        from slidewheel.engine.batches import read_table
+
+        checked_batch(batch)
+        table = read_table(data)
+        if self._has(batch):
+            return Appended(False)
+        partials = self.prepared(table.schema)
+        with self._changing:
+            entries, without = partials.lifted(table)
+            files = self.write(partials, entries)
+        return Appended(self.commit(files, batch), len(entries), without)
+
+    def prepared(self, schema: pa.Schema) -> Partials:
+        """What makes partials of rows of this schema. The first one decides about the types of the store."""
+        if self._version is not None:
+            raise InvalidArgument("this is an old version of the store: open it without version= to write")
+        self.snapshot()
+        for _ in range(TRIES):
+            if self._definition.schema is not None:
+                break
+            self._set_types(self._definition.with_schema(schema))
+        with self._changing:
+            if self._writing is None:
+                self._writing = Partials(self._definition, self._trusted)
+            return self._writing
+
+    def _set_types(self, typed: Definition) -> None:
+        package = log.delta()
+        wanted = package.Schema.from_arrow(typed.table_schema())
+        with self._changing:
+            try:
+                known = {field.name for field in self._table.schema().fields}
+                missing = [field for field in wanted.fields if field.name not in known]
+                if missing:
+                    self._table.alter.add_columns(missing)
+                self._table.alter.set_table_properties(typed.types(), raise_if_not_exists=False)
+            except package.exceptions.CommitFailedError:
+                pass  # somebody else was first: their types hold
+            self._table = opened(self.path, self._options, None)
+            self._definition = definition_from(self._table.metadata().configuration, self.path, self._own)
+            self._snapshot = log.Snapshot(self._table, self._definition)
+
+    def write(self, partials: Partials, entries: Entries) -> list[Written]:
+        """Partials as files that no version has yet."""
+        if len(entries) == 0:
+            return []
+        table = partials.table(entries)
+        level, keys, size = self.levels[0].name, partials.keys.names, 2 * TARGET
+        pieces = [table.slice(first, size) for first in range(0, table.num_rows, size)]
+        return [write_rows(self.folder, level, False, piece, keys) for piece in pieces]
+
+    def commit(self, files: Sequence[Written], batch: Batch | None) -> bool:
+        """Put files into the store, once; whether this call did."""
+        numbers = {} if batch is None else {log.APPLICATION + batch[0]: batch[1]}
+        if not files and not numbers:
+            return True
+        for _ in range(TRIES):
+            if self._has(batch):
+                return False
+            try:
+                log.commit(self.path, self._options, self._definition, added=files, numbers=numbers)
+                return True
+            except StoreConflict:
+                continue
+        raise StoreConflict(f"the store {self.path} is being changed so often that {TRIES} tries to commit failed")
+
+    def _has(self, batch: Batch | None) -> bool:
+        if batch is None:
+            return False
+        last = self.last_batch(batch[0])
+        return last is not None and last >= batch[1]
+
+    # ---- asking
+
+    def query(
+        self,
+        start: InstantLike | None = None,
+        end: InstantLike | None = None,
+        *,
+        keys: Any = None,
+        every: DurationLike | None = None,
+        timezone: str | None = None,
+        aggregates: Any = None,
+    ) -> pa.Table:
+        """The aggregates of [start, end) for every key that has rows there, in the order of keys.
+
+        keys: one (a value, or a tuple for several key columns), a list of them, or a mapping from columns to values.
+        every: a row for each bucket of this length that is not empty, with its start and end; also "hour", "day",
+            "week", "month", "quarter" or "year" of the calendar in a time zone.
+        aggregates: the names of some; all, unless given.
+        """
+        return self._question(start, end, keys, every, timezone, aggregates).table(every is not None)
+
+    def explain(
+        self,
+        start: InstantLike | None = None,
+        end: InstantLike | None = None,
+        *,
+        keys: Any = None,
+        every: DurationLike | None = None,
+        timezone: str | None = None,
+        aggregates: Any = None,
+    ) -> StorePlan:
+        """How `query` answers this: it is asked, and what was read and combined is counted."""
+        return self.answer(start, end, keys=keys, every=every, timezone=timezone, aggregates=aggregates)[1]
+
+    def answer(
+        self,
+        start: InstantLike | None = None,
+        end: InstantLike | None = None,
+        *,
+        keys: Any = None,
+        every: DurationLike | None = None,
+        timezone: str | None = None,
+        aggregates: Any = None,
+    ) -> tuple[pa.Table, StorePlan]:
+        """What `query` and `explain` say, both."""
+        question = self._question(start, end, keys, every, timezone, aggregates)
+        return question.table(every is not None), question.plan
+
+    def _question(self, start: Any, end: Any, keys: Any, every: Any, timezone: Any, aggregates: Any) -> Question:
+        snapshot = self.snapshot()
+        edges = edges_of(snapshot, start, end, every, timezone)
+        numbers = chosen_aggregates(self._definition, aggregates)
+        reading = self.reading()
+        with reading.lock:
+            chosen = chosen_keys(reading, keys)
+        return Question(snapshot, reading, edges, chosen, numbers)
+
+    def reading(self) -> Reading:
+        with self._changing:
+            if self._definition.schema is None:
+                raise InvalidArgument(f"the store {self.path} is empty: nothing has been written to it yet")
+            if self._reading is None:
+                self._reading = Reading(self.folder, Partials(self._definition, self._trusted), self._room)
+            return self._reading
+
+    def keys(self) -> pa.Table:
+        """All keys that have rows, in their order."""
+        query = self._definition.query
+        found = self.query(aggregates=[query.aggregates[0].output])
+        return found.select(list(query.keys))
+
+    # ---- upkeep
+
+    def compact(self, *, target: int = TARGET) -> Compacted:
+        """Fold partials, roll levels up, and let go what retention does not keep: in one commit.
+
+        target: rows of a file, about. Two compactions at once are a conflict: one of them raises, and nothing is lost.
+        """
+        self._refuse_old_version()
+        snapshot = self.snapshot()
+        if self._definition.schema is None:
+            return Compacted()
+        reading = Reading(self.folder, Partials(self._definition, self._trusted), 0)
+        work = Compaction(snapshot, reading, self.folder, target)
+        numbers = work.run()
+        if numbers:
+            table = opened(self.path, self._options, snapshot.version)
+            log.commit(
+                self.path,
+                self._options,
+                self._definition,
+                added=work.added,
+                removed=work.removed,
+                numbers=numbers,
+                table=table,
+                said={"slidewheel": str(work.done)},
+            )
+        return work.done
+
+    def vacuum(self, *, keep: DurationLike = "7d", dry_run: bool = False) -> list[str]:
+        """Delete files that no version younger than `keep` has, and those that were never committed."""
+        from slidewheel.times import duration
+
+        self._refuse_old_version()
+        hours = -(-duration(keep, allow_zero=True) // 3_600_000_000)
+        table = opened(self.path, self._options, None)
+        return list(table.vacuum(hours, dry_run=dry_run, enforce_retention_duration=False, full=True))
+
+    def _refuse_old_version(self) -> None:
+        if self._version is not None:
+            raise InvalidArgument("this is an old version of the store: open it without version= to change it")
+
+
+def checked_batch(batch: Any) -> None:
+    """That a batch is an id and a number."""
+    if batch is None:
+        return
+    fits = isinstance(batch, tuple) and len(batch) == 2 and isinstance(batch[0], str) and batch[0]
+    if not fits or isinstance(batch[1], bool) or not isinstance(batch[1], (int, np.integer)):
+        raise InvalidArgument(f"a batch is the id of an application and a number, such as ('flights', 7), not {batch!r}")
+
+
+def opened(path: str, options: Mapping[str, str] | None, version: int | None) -> Any:
+    """The Delta table of a store."""
+    package = log.delta()
+    try:
+        return package.DeltaTable(path, version=version, storage_options=dict(options) if options else None)
+    except package.exceptions.TableNotFoundError:
+        raise InvalidArgument(f"there is no store at {path}: make one with sw.create_store(path, query)") from None
+    except package.exceptions.DeltaError as error:
+        raise InvalidStore(f"the log of the store {path} can't be read: {error}") from None
+
+
+def create_store(
+    path: str | PathLike[str],
+    query: Query,
+    *,
+    levels: Any = None,
+    keep: Any = "all",
+    tick: DurationLike = "1s",
+    schema: pa.Schema | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> Store:
+    """Make a store for a query's keys and aggregates: an empty Delta table.
+
+    path: a local folder, or any address that the deltalake package takes.
+    levels, keep, tick: as in `sw.Wheel`; the first of a list of lengths is the tick. What is not kept any more is
+        deleted by `compact`, in whole files.
+    schema: the types of the input columns; unless given, those of the first rows.
+    """
+    package = log.delta()
+    made = definition_of(query, tick, levels, keep)
+    if schema is not None:
+        made = made.with_schema(schema)
+    where = fspath(path)
+    try:
+        package.DeltaTable.create(
+            where,
+            schema=made.table_schema(),
+            partition_by=[LEVEL, FOLDED],
+            name="slidewheel store",
+            configuration=made.properties(),
+            storage_options=dict(storage_options) if storage_options else None,
+            raise_if_key_not_exists=False,
+        )
+    except package.exceptions.DeltaError as error:
+        if package.DeltaTable.is_deltatable(where, storage_options=storage_options):
+            raise InvalidArgument(f"there is a table at {where} already: open it with sw.open_store(path)") from None
+        raise InvalidArgument(f"a store can't be made at {where}: {error}") from None
+    return Store(where, own_types(query), options=storage_options)
+
+
+def own_types(query: Query) -> list[AggregateType]:
+    """The aggregates of a query that are the user's own."""
+    own = {a.name: a.monoid() for a in query.aggregates if not a.built_in}
+    return [AggregateType(monoid, None) for monoid in own.values()]
+
+
+def open_store(
+    path: str | PathLike[str],
+    *,
+    aggregates: Sequence[AggregateType] = (),
+    version: int | None = None,
+    trusted: bool = False,
+    storage_options: Mapping[str, str] | None = None,
+) -> Store:
+    """Open a store.
+
+    aggregates: those of your own that it holds.
+    version: an older version of it, to be asked but not written to.
+    trusted: whether states that are objects of any class may be read, which can run code.
+    """
+    return Store(fspath(path), aggregates, options=storage_options, trusted=trusted, version=version)
+
