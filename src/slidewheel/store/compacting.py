@@ -1,4 +1,4 @@
-"""Compaction: partials that were written since are folded into their slots, and all levels above are brought up to date.
+"""Compaction: partials that were written since are folded into their slots, and all levels above follow.
 
 A level's files are cut where slots of the level above begin, so each of those slots is made of rows of one stretch of
 files. Only files that hold something near a new partial are written anew. All of it is one commit, which takes the old

@@ -127,7 +127,9 @@ def said_of(properties: Mapping[str, Any], path: str) -> dict[str, Any]:
         raise InvalidStore(f"{path} is a Delta table, but not a store: make one with sw.create_store(path, query)")
     said: dict[str, Any] = json.loads(properties[PROPERTY])
     if said["format"] != FORMAT:
-        raise InvalidStore(f"the store {path} has format {said['format']}, and this reads {FORMAT}: use another release")
+        raise InvalidStore(
+            f"the store {path} has format {said['format']}, and this reads {FORMAT}: use another release"
+        )
     return said
 
 
@@ -153,4 +155,3 @@ def definition_from(properties: Mapping[str, Any], path: str, own: Sequence[Aggr
         schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(properties[TYPES])))
     levels = levels_of([Level(*level) for level in said["levels"]], said["tick"], "all", False, False)
     return Definition(query, said["tick"], levels, schema)
-

@@ -70,13 +70,13 @@ class Layout:
         """The columns of these states, one array of them for each component of the binding."""
         found: dict[str, pa.Array] = {}
         for number, columns in enumerate(self.parts):
-            own, ok = states[number], self._filled(number, states)
+            own, ok = states[number], self.filled(number, states)
             mask = None if ok.all() else ~ok
             for column in columns:
                 found[column.name] = self._written(column, own, ok, mask)
         return found
 
-    def _filled(self, number: int, states: Sequence[Array]) -> Array:
+    def filled(self, number: int, states: Sequence[Array]) -> Array:
         """Which states of a part hold a value."""
         binding, part = self.binding, self.binding.parts[number]
         needed = binding.needed(part.aggregate)
@@ -161,7 +161,7 @@ class Layout:
             cells = array.cast(pa.binary(size))
             data = cells.buffers()[1]
             raw = np.frombuffer(data, dtype=np.uint8, count=size * len(cells), offset=size * cells.offset)
-            return raw.view(state.base).reshape(len(cells), *state.shape)
+            return np.asarray(raw.view(state.base).reshape(len(cells), *state.shape))
         field = state if column.field is None else state[column.field]
         if array.null_count:
             array = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
@@ -191,7 +191,7 @@ def _named(name: str, field: str, state: Any) -> str:
         return f"{name}__{field}"
     if len(state.names) == 2:
         return name if field == "low" else f"{name}__carry"
-    return f"{name}__{ {'low': 'sum', 'high': 'carry'}.get(field, field)}"
+    return f"{name}__{ {'low': 'sum', 'high': 'carry'}.get(field, field) }"
 
 
 def stored_type(schema: pa.Schema, name: str) -> pa.DataType:
@@ -238,7 +238,7 @@ def check_names(names: Sequence[str]) -> None:
         lower = [other.lower() for other in names[:place]]
         if name.lower() in lower:
             raise InvalidArgument(
-                f"two columns of the store would be called {name!r}: a Delta table does not tell upper from lower case, "
+                f"two columns of the store would be called {name!r}: Delta tables do not tell upper from lower case, "
                 f"and level, folded and start are its own; use alias(), or rename the key"
             )
         if any(mark in name for mark in FORBIDDEN):

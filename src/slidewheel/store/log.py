@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from slidewheel.engine.columns import Array
 from slidewheel.errors import InvalidStore, StoreConflict, Unsupported
 from slidewheel.store.definition import FOLDED, LEVEL, START, Definition
 from slidewheel.store.files import Written
@@ -139,7 +138,9 @@ def commit(
     table = package.DeltaTable(path, storage_options=options) if table is None else table
     changes = not removed
     actions = [
-        AddAction(file.path, file.size, {LEVEL: file.level, FOLDED: str(file.folded).lower()}, now, changes, file.statistics)
+        AddAction(
+            file.path, file.size, {LEVEL: file.level, FOLDED: str(file.folded).lower()}, now, changes, file.statistics
+        )
         for file in added
     ] + [
         RemoveAction(

@@ -131,8 +131,7 @@ class Partials:
         chosen = range(len(self.binding.parts)) if parts is None else parts
         kinds = [self.schema.field(name).type for name in self.definition.query.keys]
         columns = [
-            as_given(whole(table[name]), kind)
-            for name, kind in zip(self.definition.query.keys, kinds, strict=True)
+            as_given(whole(table[name]), kind) for name, kind in zip(self.definition.query.keys, kinds, strict=True)
         ]
         codes = self.keys.encode(columns, table.num_rows)
         ids = whole(table[START]).cast(UTC).view(pa.int64()).to_numpy(zero_copy_only=False)
@@ -150,5 +149,3 @@ def _rising(entries: Entries) -> bool:
     """Whether entries are by key and slot, each once."""
     codes, ids = entries.codes, entries.ids
     return bool(((codes[1:] > codes[:-1]) | ((codes[1:] == codes[:-1]) & (ids[1:] > ids[:-1]))).all())
-
-

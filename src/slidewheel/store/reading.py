@@ -1,4 +1,4 @@
-"""From files to partial states: only row groups that can hold what is asked for, and each decoded once while it fits."""
+"""From files to partial states: only row groups that can hold what is asked for, each decoded once while it fits."""
 
 import threading
 from collections import OrderedDict
@@ -28,9 +28,13 @@ class Chosen:
         self.codes = codes
         self._ends: dict[str, tuple[Any, Any]] = {}
         for name, values in columns.items():
-            if values and None not in values and all(type(v) is type(values[0]) for v in values):
-                if isinstance(values[0], (str, int)) and not isinstance(values[0], bool):
-                    self._ends[name] = min(values), max(values)
+            kinds = {type(value) for value in values}
+            if kinds in ({str}, {int}):
+                self._ends[name] = min(values), max(values)
+
+    def holds(self, codes: Array) -> Array:
+        """Which of these codes are of one of the keys."""
+        return np.isin(codes, self.codes)
 
     def possible(self, lows: dict[str, Any], highs: dict[str, Any]) -> bool:
         """Whether something between these can be of one of the keys."""
@@ -68,8 +72,9 @@ class Opened:
             for name in (START, *keys):
                 found = group.column(names.index(name)).statistics
                 if found is not None and found.has_min_max:
-                    ends[name] = found.min_raw if name == START else found.min, (
-                        found.max_raw if name == START else found.max
+                    ends[name] = (
+                        found.min_raw if name == START else found.min,
+                        (found.max_raw if name == START else found.max),
                     )
             limits = np.iinfo(np.int64)
             first, last = ends.pop(START, (limits.min, limits.max))
@@ -130,7 +135,7 @@ class Reading:
             states = [group.states[component] for component in self.partials.components_of(parts)]
             found = Entries(group.codes, group.ids, states)
             if chosen is not None:
-                found = found.take(np.isin(found.codes, chosen.codes))
+                found = found.take(chosen.holds(found.codes))
             yield found, len(group.ids)
 
     def _group(self, file: DataFile, opened: Opened, number: int, parts: Sequence[int]) -> Group:
@@ -151,9 +156,7 @@ class Reading:
                 self._held -= dropped.nbytes
             return group
 
-    def _decode(
-        self, file: DataFile, opened: Opened, number: int, group: Group | None, parts: Sequence[int]
-    ) -> Group:
+    def _decode(self, file: DataFile, opened: Opened, number: int, group: Group | None, parts: Sequence[int]) -> Group:
         partials = self.partials
         columns = [column.name for part in parts for column in partials.layout.parts[part]]
         try:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any
 
@@ -10,18 +10,26 @@ import numpy as np
 import pyarrow as pa
 
 from slidewheel.algebra.define import AggregateType
+from slidewheel.engine.batches import read_table
 from slidewheel.engine.entries import Entries
 from slidewheel.engine.query import Query
 from slidewheel.errors import InvalidArgument, InvalidStore, StoreConflict
 from slidewheel.store import log
 from slidewheel.store.asking import Question, chosen_aggregates, chosen_keys, edges_of
+from slidewheel.store.checking import Checked, check
 from slidewheel.store.compacting import TARGET, Compacted, Compaction
 from slidewheel.store.definition import FOLDED, LEVEL, Definition, definition_from, definition_of
 from slidewheel.store.files import Folder, Written, write_rows
+from slidewheel.store.following import Following
+from slidewheel.store.info import Info, info
+from slidewheel.store.loading import wheel_of
 from slidewheel.store.partials import Partials
 from slidewheel.store.planning import StorePlan
 from slidewheel.store.reading import ROOM, Reading
-from slidewheel.times import DurationLike, InstantLike
+from slidewheel.store.windows import chosen_windows, level_for, slots_between, windows_table
+from slidewheel.times import DurationLike, InstantLike, duration
+from slidewheel.wheel.arguments import instant_of
+from slidewheel.wheel.keyed import KeyedWheel
 from slidewheel.wheel.levels import Level
 
 TRIES = 20
@@ -138,8 +146,6 @@ class Store:
         batch: the id of an application and a number that rises. A batch that the store has, or a later one of the same
             application, is not added again: whoever fails half-way can do all of it once more.
         """
-        from slidewheel.engine.batches import read_table
-
         checked_batch(batch)
         table = read_table(data)
         if self._has(batch):
@@ -260,7 +266,9 @@ class Store:
 
     def _question(self, start: Any, end: Any, keys: Any, every: Any, timezone: Any, aggregates: Any) -> Question:
         snapshot = self.snapshot()
-        edges = edges_of(snapshot, start, end, every, timezone)
+        return self._question_of(snapshot, edges_of(snapshot, start, end, every, timezone), keys, aggregates)
+
+    def _question_of(self, snapshot: log.Snapshot, edges: Any, keys: Any, aggregates: Any) -> Question:
         numbers = chosen_aggregates(self._definition, aggregates)
         reading = self.reading()
         with reading.lock:
@@ -280,6 +288,78 @@ class Store:
         query = self._definition.query
         found = self.query(aggregates=[query.aggregates[0].output])
         return found.select(list(query.keys))
+
+    def windows(
+        self,
+        start: InstantLike | None = None,
+        end: InstantLike | None = None,
+        *,
+        window: str | None = None,
+        keys: Any = None,
+    ) -> pa.Table:
+        """The windows of the store's query inside of [start, end): the rows that `query.run` gives for its events.
+
+        Sliding and tumbling windows whose edges are whole ticks. window: the name of one; all, unless given.
+        """
+        snapshot = self.snapshot()
+        specs = chosen_windows(self._definition.query.windows, window)
+        length = level_for(specs, self.levels).length
+        low, high = self.slots_of(snapshot, start, end, length)
+        question = self._question_of(snapshot, slots_between(low, high, length), keys, None)
+        first = None if start is None else instant_of(start)
+        last = None if end is None else instant_of(end)
+        return windows_table(question, specs, first, last)
+
+    # ---- in memory
+
+    def load(
+        self,
+        start: InstantLike | None = None,
+        end: InstantLike | None = None,
+        *,
+        keys: Any = None,
+        level: str | None = None,
+    ) -> KeyedWheel:
+        """A range of time for some keys or all as a `sw.KeyedWheel`, which answers in microseconds.
+
+        level: the finest level to be loaded, if not the store's finest.
+        """
+        snapshot, levels = self.snapshot(), self.levels_from(level)
+        length = levels[0].length
+        low, high = self.slots_of(snapshot, start, end, length)
+        entries = self.partials_in(snapshot, low, high, keys, length)
+        return wheel_of(self.reading().partials, entries, levels, low, high)
+
+    def levels_from(self, name: str | None) -> list[Level]:
+        """The levels from this one on, without limits to what is kept."""
+        names = [level.name for level in self.levels]
+        if name is not None and name not in names:
+            raise InvalidArgument(f"there is no level {name!r}; there are {', '.join(names)}")
+        return [replace(one, keep="all") for one in self.levels[0 if name is None else names.index(name) :]]
+
+    def slots_of(self, snapshot: log.Snapshot, start: Any, end: Any, length: int) -> tuple[int, int]:
+        """A range, widened to whole slots of this length."""
+        low, high = edges_of(snapshot, start, end, None, None).tolist()
+        return low // length * length, -(-high // length) * length
+
+    def partials_in(self, snapshot: log.Snapshot, low: int, high: int, keys: Any, length: int) -> Entries:
+        """The partials of all slots of this length in a range."""
+        edges = np.arange(low, high + length, length, dtype=np.int64)
+        found = self._question_of(snapshot, edges, keys, None).partials()
+        return Entries(found.codes, edges[found.ids], found.states)
+
+    def follow(
+        self,
+        start: InstantLike | None = None,
+        *,
+        keys: Any = None,
+        level: str | None = None,
+    ) -> Following:
+        """A wheel as `load` gives it, from `start` on, which takes in what is committed from now on.
+
+        Call `refresh()` when it suits, or use it in a `with` block: then a thread looks once a second.
+        """
+        return Following(self, start, keys, level)
 
     # ---- upkeep
 
@@ -309,10 +389,19 @@ class Store:
             )
         return work.done
 
+    def check(self) -> Checked:
+        """Read all of it: whether files are as they were written, and levels add up. What is wrong is in `problems`."""
+        snapshot = self.snapshot()
+        if self._definition.schema is None:
+            return Checked()
+        return check(snapshot, Reading(self.folder, Partials(self._definition, self._trusted), 0))
+
+    def info(self) -> Info:
+        """What is in it: versions, levels, files, rows and bytes."""
+        return info(self.snapshot(), self.path)
+
     def vacuum(self, *, keep: DurationLike = "7d", dry_run: bool = False) -> list[str]:
         """Delete files that no version younger than `keep` has, and those that were never committed."""
-        from slidewheel.times import duration
-
         self._refuse_old_version()
         hours = -(-duration(keep, allow_zero=True) // 3_600_000_000)
         table = opened(self.path, self._options, None)
@@ -329,7 +418,9 @@ def checked_batch(batch: Any) -> None:
         return
     fits = isinstance(batch, tuple) and len(batch) == 2 and isinstance(batch[0], str) and batch[0]
     if not fits or isinstance(batch[1], bool) or not isinstance(batch[1], (int, np.integer)):
-        raise InvalidArgument(f"a batch is the id of an application and a number, such as ('flights', 7), not {batch!r}")
+        raise InvalidArgument(
+            f"a batch is the id of an application and a number, such as ('flights', 7), not {batch!r}"
+        )
 
 
 def opened(path: str, options: Mapping[str, str] | None, version: int | None) -> Any:
@@ -403,4 +494,3 @@ def open_store(
     trusted: whether states that are objects of any class may be read, which can run code.
     """
     return Store(fspath(path), aggregates, options=storage_options, trusted=trusted, version=version)
-

@@ -1,0 +1,55 @@
+"""From a store to memory: a keyed wheel that answers in microseconds."""
+
+import numpy as np
+
+from slidewheel.engine.entries import Entries
+from slidewheel.errors import InvalidArgument, Unsupported
+from slidewheel.store.layout import Layout
+from slidewheel.store.partials import Partials
+from slidewheel.wheel.keyed import KeyedWheel
+from slidewheel.wheel.levels import Level
+
+LARGEST = 8 << 30
+"""Bytes of a wheel that is loaded without a word."""
+
+
+def wheel_of(partials: Partials, entries: Entries, levels: list[Level], low: int, high: int) -> KeyedWheel:
+    """A wheel from `low` to `high` with these partials, whose slots are those of its finest level."""
+    query = partials.definition.query
+    if not query.keys:
+        raise Unsupported("a keyed wheel needs keys, and this store has none: ask it with query()")
+    tick = levels[0].length
+    wheel = KeyedWheel(query.aggregates, query.keys, time=query.time, start=low, tick=tick, levels=levels)
+    wheel._begin(partials.schema)
+    put(wheel, partials, entries, high)
+    return wheel
+
+
+def put(wheel: KeyedWheel, partials: Partials, entries: Entries, until: int) -> None:
+    """Partials behind a wheel's watermark into it, and the watermark to `until`."""
+    slots, rows = np.unique(entries.ids // wheel.tick, return_inverse=True)
+    codes_of = wheel._known.encode(partials.keys.take(np.arange(len(partials.keys))), len(partials.keys))
+    count = len(wheel._known)
+    _refuse_too_large(wheel, len(slots), count)
+    wheel._widen(count)
+    table = partials.layout.written(entries.states)
+    parts = range(len(partials.binding.parts))
+    theirs = Layout(wheel._binding, trusted=True).read(table, len(entries), parts)
+    places = rows.reshape(-1) * count + codes_of[entries.codes]
+    for number, core in enumerate(wheel._cores):
+        states = np.empty(len(slots) * count, dtype=core.dtype)
+        core.values.work.run("empty_states", states)
+        filled = np.zeros(len(slots) * count, dtype=np.uint8)
+        states[places], filled[places] = theirs[number], partials.layout.filled(number, entries.states)
+        core.put_finished(slots, states, filled, until // wheel.tick)
+    wheel._watermark = max(until // wheel.tick, wheel._watermark)
+    wheel._publish()
+
+
+def _refuse_too_large(wheel: KeyedWheel, slots: int, keys: int) -> None:
+    size = slots * keys * sum(core.dtype.itemsize for core in wheel._cores)
+    if size > LARGEST:
+        raise InvalidArgument(
+            f"the wheel would take {size / 2**30:.0f} GiB, for {slots:,} slots of {keys:,} keys: load fewer keys=, a "
+            f"shorter range, or a coarser level="
+        )
