@@ -38,7 +38,8 @@ from slidewheel.windows.specs import delta, punctuated, rows, session, sliding, 
 if TYPE_CHECKING:
     from slidewheel.engine.query import Query, query
     from slidewheel.engine.stream import Late, Stream
-    from slidewheel.store.store import Store, create_store, open_store
+    from slidewheel.store.opening import create_store, open_store
+    from slidewheel.store.store import Store
     from slidewheel.wheel.keyed import KeyedWheel
     from slidewheel.wheel.levels import Level
     from slidewheel.wheel.plans import RangePlan
@@ -124,8 +125,8 @@ _LATER = {
     "Stream": "engine.stream",
     "Wheel": "wheel.wheel",
     "WindowResult": "wheel.windows",
-    "create_store": "store.store",
-    "open_store": "store.store",
+    "create_store": "store.opening",
+    "open_store": "store.opening",
     "query": "engine.query",
 }
 

@@ -1,24 +1,25 @@
-"""The commands: run, explain, doctor, version."""
+"""The commands: run, explain, doctor, version; those for stores and the server have files of their own."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from slidewheel import SlidewheelError, __version__
+from slidewheel import __version__
+from slidewheel.cli import store
+from slidewheel.cli.errors import Traceback, said
 from slidewheel.cli.progress import shown
 
 app = typer.Typer(
-    help="Sliding-window aggregation, from a pipeline file, on Spark.",
+    help="Sliding-window aggregation: pipelines on Spark, stores of what they have aggregated, and a server.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 File = Annotated[Path, typer.Argument(metavar="PIPELINE.TOML", help="The pipeline file.", show_default=False)]
-Traceback = Annotated[bool, typer.Option("--traceback", help="Show the whole traceback of an error.")]
+app.add_typer(store.app, name="store")
+app.command()(store.query)
 COLORS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
@@ -28,7 +29,7 @@ def run(file: File, traceback: Traceback = False) -> None:
     from slidewheel.pipeline import load
 
     console = Console(stderr=True)
-    with _errors(traceback):
+    with said(traceback):
         pipeline = load(file)
         with shown(console) as watch:
             summary = pipeline.run(watch=watch)
@@ -42,7 +43,7 @@ def explain(file: File, traceback: Traceback = False) -> None:
     """Check a pipeline and say what it will do, without starting Spark."""
     from slidewheel.pipeline import load
 
-    with _errors(traceback):
+    with said(traceback):
         text = load(file).explain()
     typer.echo(text)
 
@@ -69,17 +70,3 @@ def doctor(
 def version() -> None:
     """Print the version of slidewheel."""
     typer.echo(__version__)
-
-
-@contextmanager
-def _errors(traceback: bool) -> Iterator[None]:
-    """A user's mistake is a message, not a traceback."""
-    try:
-        yield
-    except SlidewheelError as error:
-        if traceback:
-            raise
-        Console(stderr=True).print(str(error), style="red", markup=False, highlight=False, soft_wrap=True)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None

@@ -10,7 +10,7 @@ import pyarrow as pa
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.algebra.define import AggregateType
 from slidewheel.engine import definition
-from slidewheel.engine.batches import check_columns
+from slidewheel.engine.batches import check_columns, read_table
 from slidewheel.engine.stream import Stream
 from slidewheel.errors import InvalidArgument, Unsupported
 from slidewheel.times import DurationLike, duration
@@ -38,19 +38,40 @@ class Query:
     def plan(self) -> Plan:
         return Plan(self.windows, self.aggregates, self.final)
 
-    def run(self, table: Any) -> pa.Table:
+    def run(self, table: Any, *, store: Any = None, batch: tuple[str, int] | None = None) -> pa.Table:
         """The answers for a finite table: every row counts, in whatever order they are.
+
+        store: a `sw.Store` or its path, which the rows are also added to, in one commit; made if there is none.
+        batch: the id of an application and a number, by which the store adds them once, however often this is run.
 
         >>> import slidewheel as sw
         >>> query = sw.query(time="t", windows=[sw.tumbling("10s")], aggregates=[sw.sum("x")])
         >>> query.run({"t": [1_000_000, 2_000_000, 11_000_000], "x": [1, 2, 3]})["sum_x"].to_pylist()
         [3, 3]
         """
-        return Stream(self).run(table)
+        if store is None and batch is not None:
+            raise InvalidArgument("batch= says as what a store takes the rows: give store= as well")
+        if store is None:
+            return Stream(self).run(table)
+        from slidewheel.store.opening import store_for
 
-    def stream(self) -> Stream:
-        """An empty stream of this definition."""
-        return Stream(self)
+        target, given = store_for(self, store), read_table(table)
+        answers = Stream(self).run(given)
+        target.append(given, batch=batch)
+        return answers
+
+    def stream(self, *, store: Any = None, application: str = "stream") -> Stream:
+        """An empty stream of this definition.
+
+        store: a `sw.Store` or its path, to which `stream.commit()` adds the rows that have come; made if there is none.
+        application: the id by which the store knows this stream.
+        """
+        if store is None:
+            return Stream(self)
+        from slidewheel.store.feeding import Feed
+        from slidewheel.store.opening import store_for
+
+        return Stream(self, Feed(store_for(self, store), application))
 
     def spark(
         self,

@@ -68,6 +68,8 @@ def snapshot_parts(stream: "Stream", known: Collection[str] = ()) -> dict[str, b
         "finished": stream._finished,
         "started": engine is not None,
     }
+    if stream._feed is not None:
+        writer.add("store", stream._feed.to_bytes())
     for name, table in (("late", stream.late.table), ("without_time", stream.late.without_time)):
         if table is not None:
             writer.add(f"table/{name}", _ipc(table))
@@ -87,8 +89,8 @@ def snapshot_parts(stream: "Stream", known: Collection[str] = ()) -> dict[str, b
     return {MANIFEST: manifest(facts, writer.names), **writer.parts}
 
 
-def restore_parts(stream: "Stream", parts: Mapping[str, bytes], trusted: bool = False) -> None:
-    """Fill an empty stream."""
+def restore_parts(stream: "Stream", parts: Mapping[str, bytes], trusted: bool = False, store: Any = None) -> None:
+    """Fill an empty stream, and what it has not given to its store yet."""
     if MANIFEST not in parts:
         raise InvalidSnapshot("the manifest of the snapshot is missing")
     facts, names = read_manifest(bytes(parts[MANIFEST]))
@@ -102,6 +104,13 @@ def restore_parts(stream: "Stream", parts: Mapping[str, bytes], trusted: bool = 
 
     from slidewheel.engine.stream import Late
 
+    fed = read("store")
+    if fed is not None:
+        from slidewheel.store.feeding import Feed
+
+        stream._feed = Feed.from_bytes(fed, store)
+    elif store is not None:
+        raise InvalidSnapshot("the snapshot is of a stream without a store: restore it without store=")
     late, without_time = _table(read("table/late")), _table(read("table/without_time"))
     stream._late = Late(**facts["late"], table=late, without_time=without_time)
     stream._watermark, stream._latest, stream._finished = facts["watermark"], facts["latest"], facts["finished"]

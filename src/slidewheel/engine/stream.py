@@ -68,8 +68,9 @@ class Stream:
     [2]
     """
 
-    def __init__(self, query: "Query") -> None:
-        self.query = query
+    def __init__(self, query: "Query", feed: Any = None) -> None:
+        """`feed` takes the rows to a store; `query.stream(store=)` makes one."""
+        self.query, self._feed = query, feed
         self._watermark: int | None = None
         self._latest: int | None = None
         self._late = Late()
@@ -110,11 +111,26 @@ class Stream:
         self._still_open()
         fresh = self._engine is None
         try:
-            return self._step(self._read(batch), lateness=self.query.lateness)
+            read = self._read(batch)
+            lifted = None if self._feed is None or self._engine is None else self._feed.lift(read_table(batch))
+            result = self._step(read, lateness=self.query.lateness)
         except BaseException:
             if fresh:  # its types do not bind the next one
                 self._engine = self._schema = None
             raise
+        if lifted is not None:
+            self._feed.take(lifted)
+        return result
+
+    def commit(self) -> int:
+        """Add what has come to the store, as batches that it takes once; how many of them it did not have.
+
+        Of a stream that takes snapshots, only what the last one holds: put it away first, and after a crash let the
+        source go on where that snapshot was taken. Then every row is in the store once.
+        """
+        if self._feed is None:
+            raise InvalidArgument("this stream has no store: make it with query.stream(store=...)")
+        return int(self._feed.commit())
 
     def advance_to(self, time: InstantLike) -> pa.Table:
         """Raise the watermark to this time, as if no earlier row could come; give out the windows that this closes."""
@@ -158,16 +174,24 @@ class Stream:
         return snapshots.snapshot_parts(self, known)
 
     @classmethod
-    def restore(cls, query: "Query", snapshot: bytes | Mapping[str, bytes], *, trusted: bool = False) -> "Stream":
+    def restore(
+        cls, query: "Query", snapshot: bytes | Mapping[str, bytes], *, trusted: bool = False, store: Any = None
+    ) -> "Stream":
         """The stream as it was when the snapshot was taken: from its bytes, or from its parts by name.
+
+        store: where the stream has one, that store or its path; what it has of the stream already is not added again.
 
         A snapshot that is damaged, or of another query, raises sw.InvalidSnapshot. `trusted` allows states that are
         objects of classes of your own, which are unpickled: only for snapshots that nobody else could have written.
         """
         parts = snapshot if isinstance(snapshot, Mapping) else container.unpack(snapshot)
         stream = cls(query)
+        if store is not None:
+            from slidewheel.store.opening import store_for
+
+            store = store_for(query, store)
         try:
-            snapshots.restore_parts(stream, parts, trusted)
+            snapshots.restore_parts(stream, parts, trusted, store)
         except SlidewheelError:
             raise
         except Exception as error:  # whatever a damaged part makes of itself

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from slidewheel.errors import InvalidStore, StoreConflict, Unsupported
+from slidewheel.errors import InvalidArgument, InvalidStore, StoreConflict, Unsupported
 from slidewheel.store.definition import FOLDED, LEVEL, START, Definition
 from slidewheel.store.files import Written
 
@@ -164,3 +164,14 @@ def commit(
         raise StoreConflict(f"the store {path} was changed meanwhile: {error}") from None
     except package.exceptions.DeltaError as error:
         raise InvalidStore(f"the store {path} did not take the commit: {error}") from error
+
+
+def opened(path: str, options: Mapping[str, str] | None, version: int | None) -> Any:
+    """The Delta table of a store."""
+    package = delta()
+    try:
+        return package.DeltaTable(path, version=version, storage_options=dict(options) if options else None)
+    except package.exceptions.TableNotFoundError:
+        raise InvalidArgument(f"there is no store at {path}: make one with sw.create_store(path, query)") from None
+    except package.exceptions.DeltaError as error:
+        raise InvalidStore(f"the log of the store {path} can't be read: {error}") from None

@@ -1,9 +1,8 @@
-"""sw.create_store and sw.open_store: what a query has aggregated, kept as a Delta table, for any question later."""
+"""A store: what a query has aggregated, kept as a Delta table, for any question later."""
 
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,12 @@ import pyarrow as pa
 from slidewheel.algebra.define import AggregateType
 from slidewheel.engine.batches import read_table
 from slidewheel.engine.entries import Entries
-from slidewheel.engine.query import Query
 from slidewheel.errors import InvalidArgument, InvalidStore, StoreConflict
 from slidewheel.store import log
 from slidewheel.store.asking import Question, chosen_aggregates, chosen_keys, edges_of
 from slidewheel.store.checking import Checked, check
 from slidewheel.store.compacting import TARGET, Compacted, Compaction
-from slidewheel.store.definition import FOLDED, LEVEL, Definition, definition_from, definition_of
+from slidewheel.store.definition import Definition, definition_from
 from slidewheel.store.files import Folder, Written, write_rows
 from slidewheel.store.following import Following
 from slidewheel.store.info import Info, info
@@ -77,7 +75,7 @@ class Store:
         self._version, self._room = version, room
         self.folder = Folder(path, options)
         self._changing = threading.RLock()
-        self._table = opened(path, options, version)
+        self._table = log.opened(path, options, version)
         self._definition = definition_from(self._table.metadata().configuration, path, own)
         self._snapshot = log.Snapshot(self._table, self._definition)
         self._reading: Reading | None = None
@@ -148,12 +146,13 @@ class Store:
         """
         checked_batch(batch)
         table = read_table(data)
-        if self._has(batch):
+        if self.has(batch):
             return Appended(False)
-        partials = self.prepared(table.schema)
         with self._changing:
-            entries, without = partials.lifted(table)
-            files = self.write(partials, entries)
+            if self._writing is None:
+                self._writing = self.prepared(table.schema)
+            entries, without = self._writing.lifted(table)
+            files = self.write_table(self._writing.table(entries)) if len(entries) else []
         return Appended(self.commit(files, batch), len(entries), without)
 
     def prepared(self, schema: pa.Schema) -> Partials:
@@ -165,10 +164,7 @@ class Store:
             if self._definition.schema is not None:
                 break
             self._set_types(self._definition.with_schema(schema))
-        with self._changing:
-            if self._writing is None:
-                self._writing = Partials(self._definition, self._trusted)
-            return self._writing
+        return Partials(self._definition, self._trusted)
 
     def _set_types(self, typed: Definition) -> None:
         package = log.delta()
@@ -182,16 +178,13 @@ class Store:
                 self._table.alter.set_table_properties(typed.types(), raise_if_not_exists=False)
             except package.exceptions.CommitFailedError:
                 pass  # somebody else was first: their types hold
-            self._table = opened(self.path, self._options, None)
+            self._table = log.opened(self.path, self._options, None)
             self._definition = definition_from(self._table.metadata().configuration, self.path, self._own)
             self._snapshot = log.Snapshot(self._table, self._definition)
 
-    def write(self, partials: Partials, entries: Entries) -> list[Written]:
-        """Partials as files that no version has yet."""
-        if len(entries) == 0:
-            return []
-        table = partials.table(entries)
-        level, keys, size = self.levels[0].name, partials.keys.names, 2 * TARGET
+    def write_table(self, table: pa.Table) -> list[Written]:
+        """Partials, as rows of a file, in files that no version has yet."""
+        level, keys, size = self.levels[0].name, self._definition.query.keys, 2 * TARGET
         pieces = [table.slice(first, size) for first in range(0, table.num_rows, size)]
         return [write_rows(self.folder, level, False, piece, keys) for piece in pieces]
 
@@ -201,7 +194,7 @@ class Store:
         if not files and not numbers:
             return True
         for _ in range(TRIES):
-            if self._has(batch):
+            if self.has(batch):
                 return False
             try:
                 log.commit(self.path, self._options, self._definition, added=files, numbers=numbers)
@@ -210,7 +203,8 @@ class Store:
                 continue
         raise StoreConflict(f"the store {self.path} is being changed so often that {TRIES} tries to commit failed")
 
-    def _has(self, batch: Batch | None) -> bool:
+    def has(self, batch: Batch | None) -> bool:
+        """Whether an application has committed this batch, or a later one."""
         if batch is None:
             return False
         last = self.last_batch(batch[0])
@@ -376,7 +370,7 @@ class Store:
         work = Compaction(snapshot, reading, self.folder, target)
         numbers = work.run()
         if numbers:
-            table = opened(self.path, self._options, snapshot.version)
+            table = log.opened(self.path, self._options, snapshot.version)
             log.commit(
                 self.path,
                 self._options,
@@ -404,7 +398,7 @@ class Store:
         """Delete files that no version younger than `keep` has, and those that were never committed."""
         self._refuse_old_version()
         hours = -(-duration(keep, allow_zero=True) // 3_600_000_000)
-        table = opened(self.path, self._options, None)
+        table = log.opened(self.path, self._options, None)
         return list(table.vacuum(hours, dry_run=dry_run, enforce_retention_duration=False, full=True))
 
     def _refuse_old_version(self) -> None:
@@ -421,76 +415,3 @@ def checked_batch(batch: Any) -> None:
         raise InvalidArgument(
             f"a batch is the id of an application and a number, such as ('flights', 7), not {batch!r}"
         )
-
-
-def opened(path: str, options: Mapping[str, str] | None, version: int | None) -> Any:
-    """The Delta table of a store."""
-    package = log.delta()
-    try:
-        return package.DeltaTable(path, version=version, storage_options=dict(options) if options else None)
-    except package.exceptions.TableNotFoundError:
-        raise InvalidArgument(f"there is no store at {path}: make one with sw.create_store(path, query)") from None
-    except package.exceptions.DeltaError as error:
-        raise InvalidStore(f"the log of the store {path} can't be read: {error}") from None
-
-
-def create_store(
-    path: str | PathLike[str],
-    query: Query,
-    *,
-    levels: Any = None,
-    keep: Any = "all",
-    tick: DurationLike = "1s",
-    schema: pa.Schema | None = None,
-    storage_options: Mapping[str, str] | None = None,
-) -> Store:
-    """Make a store for a query's keys and aggregates: an empty Delta table.
-
-    path: a local folder, or any address that the deltalake package takes.
-    levels, keep, tick: as in `sw.Wheel`; the first of a list of lengths is the tick. What is not kept any more is
-        deleted by `compact`, in whole files.
-    schema: the types of the input columns; unless given, those of the first rows.
-    """
-    package = log.delta()
-    made = definition_of(query, tick, levels, keep)
-    if schema is not None:
-        made = made.with_schema(schema)
-    where = fspath(path)
-    try:
-        package.DeltaTable.create(
-            where,
-            schema=made.table_schema(),
-            partition_by=[LEVEL, FOLDED],
-            name="slidewheel store",
-            configuration=made.properties(),
-            storage_options=dict(storage_options) if storage_options else None,
-            raise_if_key_not_exists=False,
-        )
-    except package.exceptions.DeltaError as error:
-        if package.DeltaTable.is_deltatable(where, storage_options=storage_options):
-            raise InvalidArgument(f"there is a table at {where} already: open it with sw.open_store(path)") from None
-        raise InvalidArgument(f"a store can't be made at {where}: {error}") from None
-    return Store(where, own_types(query), options=storage_options)
-
-
-def own_types(query: Query) -> list[AggregateType]:
-    """The aggregates of a query that are the user's own."""
-    own = {a.name: a.monoid() for a in query.aggregates if not a.built_in}
-    return [AggregateType(monoid, None) for monoid in own.values()]
-
-
-def open_store(
-    path: str | PathLike[str],
-    *,
-    aggregates: Sequence[AggregateType] = (),
-    version: int | None = None,
-    trusted: bool = False,
-    storage_options: Mapping[str, str] | None = None,
-) -> Store:
-    """Open a store.
-
-    aggregates: those of your own that it holds.
-    version: an older version of it, to be asked but not written to.
-    trusted: whether states that are objects of any class may be read, which can run code.
-    """
-    return Store(fspath(path), aggregates, options=storage_options, trusted=trusted, version=version)
