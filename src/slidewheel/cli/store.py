@@ -89,12 +89,14 @@ def query(
 ) -> None:
     """Ask a store for a range of time."""
     from slidewheel.cli.printing import drawn, printed
+    from slidewheel.store.asking import keys_from_text
 
     with said(traceback):
         if plot and every is None:
             raise InvalidArgument("--plot draws values over time: add --every, such as --every 1h")
         store = _opened(path, module)
-        question: dict[str, Any] = {"keys": _keys(key), "every": every, "timezone": timezone, "aggregates": aggregate}
+        keys = keys_from_text(store.definition, given) if (given := _keys(key)) else None
+        question: dict[str, Any] = {"keys": keys, "every": every, "timezone": timezone, "aggregates": aggregate}
         table, how = store.answer(start, end, **question)
         if plot:
             first = (aggregate or [store.definition.query.aggregates[0].output])[0]

@@ -1,7 +1,7 @@
 """Asking a store: any range of time, for some keys or all, whole or in buckets."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,23 @@ def chosen_keys(reading: Reading, keys: Any) -> Chosen | None:
     columns = {name: [_plain(row[k]) for row in rows] for k, name in enumerate(names)}
     arrays = [_column(name, columns[name], schema) for name in names]
     return Chosen(np.unique(partials.keys.encode(arrays, len(rows))), columns)
+
+
+def keys_from_text(definition: Definition, keys: Mapping[str, Sequence[str]]) -> dict[str, list[Any]]:
+    """Values of key columns that somebody has typed, in the types of these columns."""
+    found = {}
+    for name, texts in keys.items():
+        if name not in definition.query.keys:
+            names = ", ".join(definition.query.keys) or "none"
+            raise InvalidArgument(f"there is no key column {name!r}; there are {names}")
+        found[name] = list(texts)
+        if definition.schema is not None:
+            kind = definition.schema.field(name).type
+            try:
+                found[name] = pa.array(list(texts), pa.string()).cast(kind).to_pylist()
+            except (pa.ArrowException, ValueError) as error:
+                raise InvalidArgument(f"these are no values of the key column {name!r}: {error}") from None
+    return found
 
 
 def _by_column(reading: Reading, keys: dict[str, Any]) -> Chosen:

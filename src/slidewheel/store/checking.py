@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from slidewheel.engine.columns import Array
 from slidewheel.engine.entries import Entries
 from slidewheel.errors import InvalidStore
 from slidewheel.store.log import FOREVER, DataFile, Snapshot
@@ -89,22 +90,26 @@ def _differences(partials: Partials, level: str, own: Entries, made: Entries) ->
     if not same:
         return [f"{level}: it has {len(own):,} slots, and the level below makes {len(made):,}"]
     said = []
-    mine, theirs = partials.layout.written(own.states), partials.layout.written(made.states)
-    for name, column in mine.items():
-        if not column.equals(theirs[name]) and not _same_floats(column, theirs[name]):
-            at = next(k for k in range(len(column)) if not column[k].equals(theirs[name][k]))
+    for number, columns in enumerate(partials.layout.parts):
+        at = _first_difference(own.states[number], made.states[number])
+        if at is not None:
             key = [part[0].as_py() for part in partials.keys.take(own.codes[at : at + 1])]
-            said.append(
-                f"{level}: {name} of {key} at {format_instant(int(own.ids[at]))} is {column[at]}, but the level below "
-                f"makes {theirs[name][at]}"
-            )
+            what = f"{columns[0].name} of {key} at {format_instant(int(own.ids[at]))}"
+            mine, theirs = own.states[number][at], made.states[number][at]
+            said.append(f"{level}: {what} is {mine}, but the level below makes {theirs}")
     return said
 
 
-def _same_floats(one: object, other: object) -> bool:
-    """NaN is itself, here."""
-    try:
-        mine, theirs = (np.asarray(column, dtype=np.float64) for column in (one, other))
-    except (TypeError, ValueError):
-        return False
-    return bool(((mine == theirs) | (np.isnan(mine) & np.isnan(theirs))).all())
+def _first_difference(mine: Array, theirs: Array) -> int | None:
+    """Where states begin to differ. NaN is itself here, and sets are equal whatever their order."""
+    if len(mine) == 0:
+        return None
+    if mine.dtype == object:
+        pairs = zip(mine.tolist(), theirs.tolist(), strict=True)
+        return next((k for k, (a, b) in enumerate(pairs) if not (a == b or repr(a) == repr(b))), None)
+    differs = np.zeros(len(mine), dtype=bool)
+    for name in mine.dtype.names or (None,):
+        a, b = (states if name is None else states[name] for states in (mine, theirs))
+        unlike = (a != b) & ~((a != a) & (b != b))
+        differs |= unlike.reshape(len(mine), -1).any(axis=1)
+    return int(np.argmax(differs)) if differs.any() else None

@@ -120,6 +120,7 @@ class Compaction:
         else:
             # Slots whose rows below are all there are made anew of them; older ones take in what is new.
             whole = kept[self.levels[place - 1].name]
+            finer = finer.take(np.isin(finer.ids // above, near))
             old = [_without(part, finer) for part in rows]
             found = self.partials.folded([*old, added.take(added.ids < whole), finer])
         found = found.take(found.ids >= since)

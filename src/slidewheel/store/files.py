@@ -55,11 +55,11 @@ class Folder:
             self._remote = DeltaFileSystemHandler(self.path, self.options)
         return self._remote
 
-    def write(self, name: str, data: bytes) -> None:
+    def write(self, name: str, data: pa.Buffer | bytes) -> None:
         """A new file, on disk when this returns."""
         if self.local is None:
             stream = self._handler().open_output_stream(name, None)
-            stream.write(data)
+            stream.write(bytes(data))
             stream.close()
             return
         full = os.path.join(self.local, name)

@@ -28,14 +28,15 @@ def wheel_of(partials: Partials, entries: Entries, levels: list[Level], low: int
 def put(wheel: KeyedWheel, partials: Partials, entries: Entries, until: int) -> None:
     """Partials behind a wheel's watermark into it, and the watermark to `until`."""
     slots, rows = np.unique(entries.ids // wheel.tick, return_inverse=True)
-    codes_of = wheel._known.encode(partials.keys.take(np.arange(len(partials.keys))), len(partials.keys))
+    used, own = np.unique(entries.codes, return_inverse=True)
+    codes = wheel._known.encode(partials.keys.take(used), len(used))[own.reshape(-1)]
     count = len(wheel._known)
     _refuse_too_large(wheel, len(slots), count)
     wheel._widen(count)
     table = partials.layout.written(entries.states)
     parts = range(len(partials.binding.parts))
     theirs = Layout(wheel._binding, trusted=True).read(table, len(entries), parts)
-    places = rows.reshape(-1) * count + codes_of[entries.codes]
+    places = rows.reshape(-1) * count + codes
     for number, core in enumerate(wheel._cores):
         states = np.empty(len(slots) * count, dtype=core.dtype)
         core.values.work.run("empty_states", states)

@@ -41,8 +41,10 @@ class Partials:
 
     def lifted(self, data: Any) -> tuple[Entries, int]:
         """The partials of a table's rows, and how many of these had no time."""
-        table = self._like_schema(read_table(data))
-        table, without, times = read_times(table, self.definition.query.time)
+        given = read_table(data)
+        self.definition.query.check(given.schema)
+        given, without, times = read_times(given, self.definition.query.time)
+        table = self._like_schema(given)
         if len(times) and int(np.abs(times).max()) > FAR:
             raise InvalidArgument(f"the column {self.definition.query.time!r} holds times 36,000 years away from 1970")
         if self.definition.ordered:
@@ -55,7 +57,6 @@ class Partials:
         return self.folded(found), len(without)
 
     def _like_schema(self, table: pa.Table) -> pa.Table:
-        self.definition.query.check(table.schema)
         table = with_times_as(table.select(self.schema.names), self.definition.query.time, self._time_type)
         try:
             return table.cast(self.schema)
