@@ -168,6 +168,19 @@ CASES = {
         11,
         "spark.ui.enabled is a text, a number, true or false, not []",
     ),
+    "store without a batch": ("+[store]\npath='s'", 10, "[store] needs batch, a number that rises"),
+    "a batch in a stream": ("+[store]\npath='s'\nbatch=1\n[trigger]\nevery='1s'", 12, "batch is for batch pipelines"),
+    "levels of a store": (
+        "+[store]\npath='s'\nbatch=1\nlevels=['1m', '1s']",
+        10,
+        "do not divide those of the level above",
+    ),
+    "a store in the source": ("+[store]\npath='rows/s'\nbatch=1", 11, "are in each other's way"),
+    "a store and memory": (
+        "+[store]\npath='s'\n[[output]]\nkind='memory'\n[trigger]\nevery='1s'",
+        10,
+        "memory leaves no checkpoint",
+    ),
     "rejects": ("rejects = true\n+", 1, "rejects is a text, not true"),
 }
 

@@ -11,6 +11,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
+import slidewheel as sw
 from slidewheel.pipeline import PipelineFailed, load, running
 from slidewheel.pipeline.kafka import Messages, ToKafka
 from slidewheel.pipeline.outputs import ToParquet
@@ -151,6 +152,28 @@ def test_a_stream_goes_on_where_it_was(spark, tmp_path):
     several = pipeline(tmp_path, asked + output("answers") + output("more") + NOW)
     with pytest.raises(PipelineFailed, match="was written as the only output of a stream"):
         several.run(spark)
+
+
+def test_rows_are_kept_in_a_store(spark, tmp_path):
+    """A batch over what was, and a stream over all the rest, which goes on where it was: every row once."""
+    store = '[store]\npath = "kept"\nlevels = ["1s", "1m"]\n'
+    history = pipeline(tmp_path, PARQUET + QUERY + output("history", mode="overwrite") + store + "batch = 1\n")
+    add_file(tmp_path / "rows", "a.parquet", rows(range(40)))
+    for _ in range(2):
+        history.run(spark)
+    asked = PARQUET.replace('"rows"', '"more"') + QUERY + output("answers") + NOW + store
+    for number in range(2):
+        add_file(tmp_path / "more", f"{number}.parquet", rows([3, *range(40 + 30 * number, 70 + 30 * number)]))
+        made = pipeline(tmp_path, asked)
+        made.run(spark)
+    kept = sw.open_store(tmp_path / "kept")
+    expected = made.query.run(rows([*range(100), 3, 3]))
+    same_answers(naive(kept.windows()), naive(expected))
+    assert f"store       {tmp_path}/kept" in made.explain() and kept.check().ok
+    changed = asked.replace('"sum"', '"max"').replace("answers", "others")
+    other = pipeline(tmp_path, 'checkpoint = "another"\n' + changed)
+    with pytest.raises(PipelineFailed, match="is of another query"):
+        other.run(spark)
 
 
 def test_rows_of_a_stream_that_can_not_be_used_and_two_outputs(spark, tmp_path):

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from slidewheel.pipeline.pipeline import Pipeline
-from slidewheel.pipeline.rejects import readable, rejected
+from slidewheel.pipeline.rejects import readable, rejected, usable
 from slidewheel.pipeline.summary import ANSWERS, Summary
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def run_batch(pipeline: Pipeline, spark: "SparkSession") -> Summary:
     finally:
         if kept:
             answers.unpersist()
+    if pipeline.keeping:
+        pipeline.keeping.once(usable(rows, pipeline.reasons), query)
     summary.add_input(counted.get)
     summary.answers = given.get["rows"] or 0
     if pipeline.rejects and summary.rejected:

@@ -12,6 +12,7 @@ from slidewheel.pipeline.asking import check_columns, read_query
 from slidewheel.pipeline.files import Files
 from slidewheel.pipeline.generator import Generator
 from slidewheel.pipeline.kafka import Messages, ToKafka
+from slidewheel.pipeline.keeping import Keeping
 from slidewheel.pipeline.lines import Place, lines_of
 from slidewheel.pipeline.mistakes import InvalidPipeline, Mistake, Mistakes
 from slidewheel.pipeline.outputs import Output, ToConsole, ToMemory, read_output
@@ -54,8 +55,9 @@ class _Loading:
         asked = self._asked(source, trigger)
         outputs = self._outputs(trigger)
         late_to = self._late(checkpoint)
+        keeping = self._keeping(asked, outputs, trigger)
         platform = self._platform()
-        self._check_apart(source, outputs, rejects)
+        self._check_apart(source, outputs, rejects, keeping)
         self.top.refuse_others()
         self.mistakes.check()
         assert source is not None and asked is not None
@@ -69,6 +71,7 @@ class _Loading:
             trigger=trigger,
             checkpoint=checkpoint,
             rejects=rejects if source.keeps_rejects else None,
+            keeping=keeping,
             late_to=late_to if asked.query.late == "keep" else None,
             platform=platform,
         )
@@ -128,13 +131,31 @@ class _Loading:
                 table.wrong(None, "memory is the only output of a stream, or none: leave it out, or the others")
         return outputs
 
-    def _check_apart(self, source: Source | None, outputs: list[Output | None], rejects: str | None) -> None:
+    def _keeping(self, asked: Any, outputs: list[Output | None], trigger: Trigger) -> Keeping | None:
+        if "store" not in self.top:
+            self.top.known.append("store")
+            return None
+        table = self.table("store")
+        keeping = Keeping.read(table, self.folder, self.file.stem, stream=trigger.stream)
+        if asked is not None:
+            keeping.check(table, asked.query)
+        if trigger.stream and outputs and isinstance(outputs[0], ToMemory):
+            table.wrong(
+                None, "memory leaves no checkpoint, which a store needs: choose another output, or leave it out"
+            )
+        return keeping
+
+    def _check_apart(
+        self, source: Source | None, outputs: list[Output | None], rejects: str | None, keeping: Keeping | None
+    ) -> None:
         """Folders that are written to lie neither in each other nor in what is read."""
         places: list[tuple[Place, str, str]] = []
         if isinstance(source, Files) and source.path:
             places.append((("source", "path"), source.path, "the source"))
         if rejects:
             places.append((("rejects",), rejects, "rejects"))
+        if keeping and keeping.path:
+            places.append((("store", "path"), keeping.path, "the store"))
         for index, output in enumerate(outputs):
             if output is not None and output.folder:
                 places.append((("output", index, "path"), output.folder, "an output"))

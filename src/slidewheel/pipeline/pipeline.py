@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from slidewheel.engine.query import Query
 from slidewheel.pipeline import rejects
+from slidewheel.pipeline.keeping import Keeping
 from slidewheel.pipeline.outputs import Output
 from slidewheel.pipeline.summary import Summary, Watch
 from slidewheel.pipeline.table import Scalar
@@ -79,6 +80,8 @@ class Pipeline:
     rejects: str | None
     """The folder for rows that can't be used; None if they are only counted."""
     late_to: str | None
+    keeping: Keeping | None
+    """The store that the rows go to as well."""
     platform: Platform
 
     @property
@@ -113,6 +116,7 @@ class Pipeline:
         unusable = self.rejects or ("only counted" if self.source.keeps_rejects else "")
         said = {
             "source": str(self.source),
+            **({"store": str(self.keeping)} if self.keeping else {}),
             **({"late rows": self.late_to} if self.late_to else {}),
             **({"rejects": unusable} if unusable else {}),
             **{f"output {number}": str(output) for number, output in enumerate(self.outputs, 1)},

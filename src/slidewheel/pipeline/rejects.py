@@ -48,6 +48,12 @@ def readable(df: "DataFrame", why: Mapping[str, str]) -> tuple["DataFrame", Any]
     return counted.where(f"({_reason(why)}) is null").selectExpr(*map(sql.name, names)), observation
 
 
+def usable(df: "DataFrame", why: Mapping[str, str]) -> "DataFrame":
+    """The same rows without a count. All columns are asked for here as well, and a hash is never null."""
+    names = [*map(sql.name, _columns(df))]
+    return df.where(f"({_reason(why)}) is null and hash({', '.join(names)}) is not null").selectExpr(*names)
+
+
 def rejected(df: "DataFrame", why: Mapping[str, str]) -> "DataFrame":
     """The other rows: why each was left out, and its text."""
     row = f"coalesce({MALFORMED}, to_json(struct({', '.join(map(sql.name, _columns(df)))})))"

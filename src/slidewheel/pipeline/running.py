@@ -51,6 +51,8 @@ def check_writable_folders(pipeline: Pipeline) -> None:
             check_writable(pipeline.late_to, "late rows")
     if pipeline.rejects:
         check_writable(pipeline.rejects, "rejects")
+    if pipeline.keeping:
+        check_writable(pipeline.keeping.path, "the store")
     for output in pipeline.outputs:
         if output.folder:
             check_writable(output.folder, "an output")

@@ -1,4 +1,4 @@
-"""A pipeline as a stream: one streaming query for the answers, and a second one that keeps unusable rows aside.
+"""A pipeline as a stream: a streaming query for the answers, one that keeps unusable rows aside, one for a store.
 
 Each has its own offsets in the checkpoint, and reads the source for itself. So both outlive a crash, and every rejected
 row is kept exactly once, too.
@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from slidewheel.pipeline import checkpoint
+from slidewheel.pipeline.keeping import Keeping
 from slidewheel.pipeline.mistakes import PipelineFailed
 from slidewheel.pipeline.outputs import ByBatch, Sink
 from slidewheel.pipeline.pipeline import Pipeline
-from slidewheel.pipeline.rejects import readable, rejected
+from slidewheel.pipeline.rejects import readable, rejected, usable
 from slidewheel.pipeline.stopping import Stopping, stop_on_signals
 from slidewheel.pipeline.summary import ANSWERS, Summary, Watch
 from slidewheel.spark.failures import cause_of
@@ -26,18 +27,23 @@ POLL = 0.2
 
 def run_stream(pipeline: Pipeline, spark: "SparkSession", watch: Watch | None) -> Summary:
     """Run until the source ends, a signal asks to stop, or something fails."""
-    summary = Summary()
+    summary, kept = Summary(), Summary()
     with stop_on_signals() as stopping:
         queries: list[Any] = []
         try:
             queries.append(_start(pipeline, _answers(pipeline, spark)))
             if pipeline.goes_on:
                 checkpoint.write(pipeline, int(spark.conf.get(checkpoint.PARTITIONS) or 200))
+            if pipeline.keeping:
+                queries.append(_start_keeping(pipeline, spark, pipeline.keeping))
             if pipeline.rejects:
                 queries.append(_start_rejecting(pipeline, spark, pipeline.rejects))
-            while not (stopping.asked or _is_through(pipeline, queries, summary)):
+            far = [summary, *([kept] if pipeline.keeping else [])]
+            while not (stopping.asked or _is_through(pipeline, queries, far)):
                 _wait(queries)
                 _look(queries[0], summary, watch)
+                if pipeline.keeping:
+                    _look(queries[1], kept, None)
             for query in queries:
                 _settle(query, stopping)
                 query.stop()
@@ -87,6 +93,12 @@ def _start(pipeline: Pipeline, writer: Any) -> Any:
     return writer.trigger(**pipeline.trigger.options()).start()
 
 
+def _start_keeping(pipeline: Pipeline, spark: "SparkSession", keeping: Keeping) -> Any:
+    """Rows that can be used, to the store. They are counted where they are answered."""
+    rows = usable(pipeline.source.rows(spark, stream=True), pipeline.reasons)
+    return keeping.start(rows, pipeline.query, f"{pipeline.checkpoint}/storing", pipeline.trigger.options())
+
+
 def _start_rejecting(pipeline: Pipeline, spark: "SparkSession", path: str) -> Any:
     bad = rejected(pipeline.source.rows(spark, stream=True), pipeline.reasons)
     writer = bad.writeStream.format("parquet").option("path", path)
@@ -111,14 +123,14 @@ def _look(query: Any, summary: Summary, watch: Watch | None) -> None:
         watch.update(summary)
 
 
-def _is_through(pipeline: Pipeline, queries: list[Any], summary: Summary) -> bool:
+def _is_through(pipeline: Pipeline, queries: list[Any], far: Sequence[Summary]) -> bool:
     """Whether there is nothing more to come. Raises what has failed."""
     active = [query.isActive for query in queries]
     if not all(active):
         _wait(queries)
         if not pipeline.trigger.available_now:
             raise PipelineFailed(f"{pipeline.file} failed: a streaming query of Spark ended, and did not say why")
-    return not any(active) or pipeline.source.is_through(summary.offsets)
+    return not any(active) or all(pipeline.source.is_through(summary.offsets) for summary in far)
 
 
 def _settle(query: Any, stopping: Stopping) -> None:
