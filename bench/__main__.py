@@ -25,10 +25,12 @@ SUITES = {
     "reactive": "the experiments of the Reactive Aggregator paper, figures 6 to 12, tables 3 and 4",
     "daba": "the experiments of the DABA paper, tables 2 and 3, figure 13",
     "wheel": "sw.Wheel against uwheel, DuckDB, a segment tree and FiBA: figures 5 to 11 of the uWheel paper",
+    "store": "a store against DuckDB and Polars over the raw rows, and wheels loaded from it",
+    "serve": "the server under load, while rows are appended and compacted",
     "spark": "query.spark over finite tables against F.window, frames and functions in pandas",
     "stream": "query.spark over Structured Streaming against F.window with a watermark",
 }
-NEEDS = {"spark": "pyspark", "stream": "pyspark"}
+NEEDS = {"store": "deltalake", "serve": "fastapi", "spark": "pyspark", "stream": "pyspark"}
 """A package that not everybody who runs the other suites has."""
 
 

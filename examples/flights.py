@@ -1,8 +1,8 @@
-"""One definition on Spark, as a batch and as a stream, over all flights that left New York in 2013: `make demo`.
+"""One definition on Spark, as a batch, as a stream and kept as a store, over all flights that left New York in 2013.
 
 The flights come in the order in which they landed, while their windows are about when they departed: most rows are out
-of order, by hours. (That order is made from columns of delays and air times.) Answers of batch and stream are compared
-row for row.
+of order, by hours. (That order is made from columns of delays and air times.) Answers of batch, stream and store are
+compared row for row. This is `make demo`; with SERVE=1 its server stays until Ctrl-C.
 """
 
 import shutil
@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from flights_store import kept, served
 
 import slidewheel as sw
 import slidewheel.spark
@@ -45,8 +46,14 @@ def main() -> int:
     equal = as_stream(spark, batch)
     against_spark(spark, flights.num_rows)
     picture = chart(batch)
+    title("5. Kept as a store, by a batch over history and a stream from then on")
+    equal = kept(spark, QUERY, FOLDER, FILES, batch) and equal
     spark.stop()
-    print(f"Done in {time.perf_counter() - began:.0f} s. The picture: {picture}. Next: docs/spark.md")
+    title("6. Over HTTP: slidewheel serve build/demo/store")
+    equal = served(FOLDER) and equal
+    print(
+        f"Done in {time.perf_counter() - began:.0f} s. The picture: {picture}. Next: docs/spark.md and docs/stores.md"
+    )
     return 0 if equal else 1
 
 

@@ -318,4 +318,5 @@ def from_numbers(values: Array, ok: Array | None, kind: pa.DataType) -> pa.Array
     mask = None if ok is None or ok.all() else ~ok
     if pa.types.is_temporal(kind):
         return pa.array(values.astype(np.int64 if kind.bit_width == 64 else np.int32), mask=mask).view(kind)
-    return pa.array(values, mask=mask).cast(kind)
+    made = pa.array(values, mask=mask)
+    return made if made.type == kind else made.cast(kind)

@@ -124,10 +124,10 @@ class Compaction:
             old = [_without(part, finer) for part in rows]
             found = self.partials.folded([*old, added.take(added.ids < whole), finer])
         found = found.take(found.ids >= since)
-        self._write(level, above, found)
+        self._write(place, above, found)
         return found
 
-    def _write(self, level: Level, above: int, entries: Entries) -> None:
+    def _write(self, place: int, above: int, entries: Entries) -> None:
         """Rows in files of about the same size, cut where slots of the level above begin."""
         if len(entries) == 0:
             return
@@ -136,10 +136,11 @@ class Compaction:
         pieces = (np.cumsum(counts) - counts) // self.target
         piece = pieces[np.searchsorted(slots, entries.ids // above)]
         for number in np.unique(pieces).tolist():
-            table = self.partials.table(entries.take(piece == number))
+            table = self.partials.table(entries.take(piece == number), place)
             for first in range(0, table.num_rows, 2 * self.target):
                 part = table.slice(first, 2 * self.target)
-                self.added.append(write_rows(self.folder, level.name, True, part, self.partials.keys.names))
+                name, keys = self.levels[place].name, self.partials.keys.names
+                self.added.append(write_rows(self.folder, name, True, part, keys))
 
 
 def _touches(file: DataFile, near: Array, above: int) -> bool:

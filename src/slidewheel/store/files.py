@@ -17,7 +17,7 @@ from slidewheel.errors import InvalidStore
 from slidewheel.store.definition import FOLDED, LEVEL, START
 from slidewheel.times import format_instant
 
-GROUP = 1 << 16
+GROUP = 1 << 14
 """Rows of a row group: what is read and kept at a time."""
 LONGEST_STATISTIC = 64
 """The longest text that the log holds as the least or greatest of a file."""
@@ -96,7 +96,7 @@ def local_path(path: str) -> str | None:
 
 
 def write_rows(folder: Folder, level: str, folded: bool, table: pa.Table, keys: Sequence[str]) -> Written:
-    """Rows of a level as a file; they are in the order of keys and start."""
+    """Rows of a level as a file, in the order in which they are."""
     sink = pa.BufferOutputStream()
     pq.write_table(
         table,

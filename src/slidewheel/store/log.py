@@ -17,6 +17,7 @@ import pyarrow as pa
 from slidewheel.errors import InvalidArgument, InvalidStore, StoreConflict, Unsupported
 from slidewheel.store.definition import FOLDED, LEVEL, START, Definition
 from slidewheel.store.files import Written
+from slidewheel.wheel.levels import Level
 
 UPKEEP = "slidewheel.upkeep"
 KEPT = "slidewheel.kept."
@@ -61,12 +62,17 @@ class Snapshot:
         self.definition = definition
         actions = pa.table(table.get_add_actions(flatten=True))
         self.files = _files(actions, definition.query.keys)
-        self.kept = {level.name: self._kept(level.name) for level in definition.levels}
+        self.kept = {level.name: self._kept(level) for level in definition.levels}
         """Since when slots of a level are kept."""
-        self.upkeep = self._transaction(UPKEEP) or 0
+        self._upkeep = table.transaction_version(UPKEEP) if any(file.folded for file in self.files) else None
 
-    def _kept(self, level: str) -> int:
-        found = self._transaction(KEPT + level)
+    @property
+    def upkeep(self) -> int:
+        """How often upkeep was done."""
+        return int(self._upkeep or 0)
+
+    def _kept(self, level: Level) -> int:
+        found = None if level.kept is None else self._transaction(KEPT + level.name)
         return FOREVER if found is None else int(found)
 
     def last_batch(self, application: str) -> int | None:

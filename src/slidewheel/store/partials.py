@@ -117,10 +117,15 @@ class Partials:
 
     # ---- as tables
 
-    def table(self, entries: Entries) -> pa.Table:
-        """Rows for a file: keys, start and states, in the order of keys."""
-        order = np.lexsort((entries.ids, self.keys.ranks()[entries.codes]))
-        entries = entries.take(order)
+    def table(self, entries: Entries, level: int = 0) -> pa.Table:
+        """Rows for a file of a level: keys, start and states.
+
+        Slots of one slot of the level above lie together, those of a key side by side: what a question needs of a fine
+        level is a short time, of few keys or of all.
+        """
+        levels = self.definition.levels
+        above = levels[level].length * levels[level].slots
+        entries = entries.take(np.lexsort((entries.ids, self.keys.ranks()[entries.codes], entries.ids // above)))
         names = self.definition.query.keys
         keys = [storable(column) for column in self.keys.take(entries.codes)]
         columns = dict(zip(names, keys, strict=True))

@@ -1,6 +1,8 @@
 """What a keyed wheel answers: any range of finished time, for one key, some or all."""
 
+import threading
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +21,20 @@ from slidewheel.wheel.asking import UTC
 from slidewheel.wheel.levels import Level
 from slidewheel.wheel.plans import RangePlan, plan_number, plan_of
 from slidewheel.wheel.values import planned
+
+
+ENOUGH_FOR_TWO = 1 << 12
+"""Answers from which a second thread pays."""
+_rooms = threading.local()
+
+
+def room_of(core: Any) -> Any:
+    """Memory for the plans of a core's questions, which each thread makes once."""
+    kept = _rooms.__dict__.setdefault("of", WeakKeyDictionary())
+    room = kept.get(core)
+    if room is None:
+        room = kept[core] = core.room_for_plans()
+    return room
 
 
 class KeyedAsking:
@@ -146,7 +162,7 @@ class KeyedAsking:
             view, known, width, core = one
             count = len(codes) * (len(edges) - 1)
             states, ok = np.empty(count, dtype=core.dtype), np.zeros(count, dtype=np.int64)
-            work, room = core.values.work, core.room_for_plans()
+            work, room = core.values.work, room_of(core)
             done = work.run(
                 "ask_states", view, known, width, asked, ticks[:-1].copy(), ticks[1:].copy(), number, room, ok, states
             )
@@ -158,7 +174,8 @@ class KeyedAsking:
                 states[missing], ok[missing] = core._identity(), 0
             return states, ok > 0
 
-        found = each(states_of, seen[0])
+        few = len(codes) * (len(edges) - 1) < ENOUGH_FOR_TWO
+        found = [states_of(one) for one in seen[0]] if few else each(states_of, seen[0])
         return [self._column(k, found) for k in range(len(self.aggregates))]
 
     def _column(self, number: int, found: list[tuple[Array, Array]]) -> pa.Array:
