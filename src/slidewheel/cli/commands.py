@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from slidewheel import __version__
-from slidewheel.cli import store
+from slidewheel.cli import serve, store
 from slidewheel.cli.errors import Traceback, said
 from slidewheel.cli.progress import shown
 
@@ -20,6 +20,7 @@ app = typer.Typer(
 File = Annotated[Path, typer.Argument(metavar="PIPELINE.TOML", help="The pipeline file.", show_default=False)]
 app.add_typer(store.app, name="store")
 app.command()(store.query)
+serve.register(app)
 COLORS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 

@@ -1,11 +1,12 @@
 """The command serve: stores over HTTP."""
 
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from slidewheel import SlidewheelError
+from slidewheel.cli.errors import Traceback, said
+from slidewheel.cli.store import Module, own_from
 
 NEEDED = ("fastapi", "uvicorn", "deltalake")
 
@@ -21,6 +22,8 @@ def serve(
     max_keys: Annotated[int, typer.Option(min=1, help="Keys of an answer, at most.")] = 50_000,
     timeout: Annotated[float, typer.Option(help="Seconds for a question, at most.")] = 30.0,
     threads: Annotated[int, typer.Option(min=1, help="Questions that are worked on at once.")] = 4,
+    module: Module = None,
+    traceback: Traceback = False,
 ) -> None:
     """Serve stores over HTTP: JSON, Arrow, Prometheus' API and a page. Ctrl-C ends it."""
     try:
@@ -30,17 +33,13 @@ def serve(
         package = (error.name or "").partition(".")[0]
         if package not in NEEDED:
             raise
-        _refuse(f"The command serve needs the package {package}: pip install 'slidewheel[serve,store]'")
-    try:
+        text = f"The command serve needs the package {package}: pip install 'slidewheel[serve]'"
+        Console(stderr=True).print(text, style="red", markup=False, highlight=False, soft_wrap=True)
+        raise typer.Exit(2) from None
+    with said(traceback):
         limits = Limits(max_points=max_points, max_keys=max_keys, timeout=timeout, threads=threads)
-        run(paths, host=host, port=port, token_file=token_file, limits=limits, say=typer.echo)
-    except SlidewheelError as error:
-        _refuse(str(error))
-
-
-def _refuse(text: str) -> NoReturn:
-    Console(stderr=True).print(text, style="red", markup=False, highlight=False, soft_wrap=True)
-    raise typer.Exit(2)
+        own = own_from(module)
+        run(paths, host=host, port=port, token_file=token_file, limits=limits, aggregates=own, say=typer.echo)
 
 
 def register(app: typer.Typer) -> None:

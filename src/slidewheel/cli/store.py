@@ -10,6 +10,7 @@ from slidewheel.cli.errors import Traceback, said
 from slidewheel.errors import InvalidArgument
 
 if TYPE_CHECKING:
+    from slidewheel.algebra.define import AggregateType
     from slidewheel.store.store import Store
 
 app = typer.Typer(help="Look after a store.", no_args_is_help=True)
@@ -123,8 +124,13 @@ def _keys(given: list[str] | None) -> dict[str, list[str]] | None:
 def _opened(path: str, module: str | None) -> "Store":
     from slidewheel.store.opening import open_store
 
+    return open_store(path, aggregates=own_from(module))
+
+
+def own_from(module: str | None) -> "list[AggregateType]":
+    """The aggregates of a module in this folder, or on Python's path."""
     if module is None:
-        return open_store(path)
+        return []
     from slidewheel.pipeline.aggregates import own_aggregates
 
-    return open_store(path, aggregates=list(own_aggregates(module, Path.cwd())[0].values()))
+    return list(own_aggregates(module, Path.cwd())[0].values())

@@ -150,7 +150,7 @@ class Question:
         self.parts = sorted({binding.uses[number].part for number in numbers})
         self.components = reading.partials.components_of(self.parts)
         stretches = planned(snapshot.definition.levels, snapshot.kept, edges, self._mixed())
-        self.plan = StorePlan(int(edges[0]), int(edges[-1]), len(edges) - 1, stretches)
+        self.plan = StorePlan(snapshot.version, int(edges[0]), int(edges[-1]), len(edges) - 1, stretches)
         self.plan.all_files = len(snapshot.files)
         self.plan.slots = {stretch.level.name: stretch.slots for stretch in reversed(stretches)}
 

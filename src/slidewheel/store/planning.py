@@ -45,6 +45,8 @@ class Stretch:
 class StorePlan:
     """How a question is answered."""
 
+    version: int
+    """Of the store that was asked."""
     start: int
     end: int
     buckets: int

@@ -22,7 +22,6 @@ from slidewheel.wheel.levels import Level
 from slidewheel.wheel.plans import RangePlan, plan_number, plan_of
 from slidewheel.wheel.values import planned
 
-
 ENOUGH_FOR_TWO = 1 << 12
 """Answers from which a second thread pays."""
 _rooms = threading.local()

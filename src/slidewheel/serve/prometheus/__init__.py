@@ -1,0 +1,1 @@
+"""A part of Prometheus' HTTP API over stores, for Grafana and other clients of it."""
