@@ -35,6 +35,18 @@ def test_one_row(tmp_path):
         store.compact()
 
 
+def test_before_1970(tmp_path):
+    times = [-90_000_001, -90_000_000, -1, 0, 59_000_000]
+    store = sw.create_store(tmp_path / "s", QUERY, levels=LEVELS)
+    store.append({"t": times, "k": ["a"] * 5, "i": [1, 2, 4, 8, 16], "x": [0.0] * 5})
+    for _ in range(2):
+        found = store.query(-91 * SECOND, 60 * SECOND, every="30s", aggregates="sum_i")
+        assert found["sum_i"].to_pylist() == [3, 12, 16]
+        assert store.query(-60 * SECOND, 0)["sum_i"].to_pylist() == [4]
+        store.compact()
+        assert store.check().problems == []
+
+
 def test_no_keys(tmp_path):
     table = events(300, seed=3)
     query = sw.query(time="t", windows=sw.tumbling("1h"), aggregates=[sw.count(), sw.mean("x")])

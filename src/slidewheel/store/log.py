@@ -56,12 +56,17 @@ class DataFile:
 class Snapshot:
     """A version of a store: nothing of it changes."""
 
-    def __init__(self, table: Any, definition: Definition) -> None:
+    def __init__(self, table: Any, definition: Definition, before: "Snapshot | None" = None) -> None:
+        """`before` is an earlier one: what is known of its files is not read again."""
         self.version = int(table.version())
         self._transaction = table.transaction_version
         self.definition = definition
         actions = pa.table(table.get_add_actions(flatten=True))
-        self.files = _files(actions, definition.query.keys)
+        known = {} if before is None else {file.path: file for file in before.files}
+        paths = actions["path"].to_pylist()
+        new = [place for place, path in enumerate(paths) if path not in known]
+        known |= {file.path: file for file in _files(actions.take(pa.array(new, pa.int64())), definition.query.keys)}
+        self.files: list[DataFile] = [known[path] for path in paths]
         self.kept = {level.name: self._kept(level) for level in definition.levels}
         """Since when slots of a level are kept."""
         self._upkeep = table.transaction_version(UPKEEP) if any(file.folded for file in self.files) else None

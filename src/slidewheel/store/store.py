@@ -74,7 +74,7 @@ class Store:
         self.path, self._own, self._options, self._trusted = path, own, options, trusted
         self._version, self._room = version, room
         self.folder = Folder(path, options)
-        self._changing = threading.RLock()
+        self._changing, self._appending = threading.RLock(), threading.RLock()
         self._table = log.opened(path, options, version)
         self._definition = definition_from(self._table.metadata().configuration, path, own)
         self._snapshot = log.Snapshot(self._table, self._definition)
@@ -126,10 +126,10 @@ class Store:
             if self._table.version() != self._snapshot.version:
                 if self._definition.schema is None:
                     self._definition = definition_from(self._table.metadata().configuration, self.path, self._own)
-                before = {file.path for file in self._snapshot.files}
-                self._snapshot = log.Snapshot(self._table, self._definition)
+                before, self._snapshot = self._snapshot, log.Snapshot(self._table, self._definition, self._snapshot)
                 if self._reading is not None:
-                    self._reading.forget(before - {file.path for file in self._snapshot.files})
+                    now = {file.path for file in self._snapshot.files}
+                    self._reading.forget({file.path for file in before.files} - now)
             return self._snapshot
 
     def last_batch(self, application: str) -> int | None:
@@ -148,7 +148,7 @@ class Store:
         table = read_table(data)
         if self.has(batch):
             return Appended(False)
-        with self._changing:
+        with self._appending:
             if self._writing is None:
                 self._writing = self.prepared(table.schema)
             entries, without = self._writing.lifted(table)
