@@ -215,17 +215,20 @@ class Question:
 
     def table(self, with_times: bool) -> pa.Table:
         """The answers: start and end of each bucket if asked for, keys and aggregates, by bucket and key."""
-        partials, query = self.reading.partials, self.snapshot.definition.query
         entries = self.partials()
         with self.reading.lock:
-            ranks = partials.keys.ranks()
+            ranks = self.reading.partials.keys.ranks()
         entries = entries.take(np.lexsort((ranks[entries.codes], entries.ids)))
-        states = dict(zip(self.components, entries.states, strict=True))
         columns: dict[str, pa.Array] = {}
         if with_times:
             columns["start"] = pa.array(self.edges[entries.ids]).view(UTC)
             columns["end"] = pa.array(self.edges[entries.ids + 1]).view(UTC)
-        columns |= dict(zip(query.keys, partials.keys.take(entries.codes), strict=True))
-        answers = partials.binding.answers(states, None, self.numbers)
+        return pa.table(columns | self.answered(entries.codes, entries.states))
+
+    def answered(self, codes: Array, states: Sequence[Array]) -> dict[str, pa.Array]:
+        """The columns of keys, and those of the aggregates that are asked for, from the states of components."""
+        partials, query = self.reading.partials, self.snapshot.definition.query
+        keys = dict(zip(query.keys, partials.keys.take(codes), strict=True))
+        found = partials.binding.answers(dict(zip(self.components, states, strict=True)), None, self.numbers)
         names = [query.aggregates[number].output for number in self.numbers]
-        return pa.table({**columns, **dict(zip(names, answers, strict=True))})
+        return keys | dict(zip(names, found, strict=True))

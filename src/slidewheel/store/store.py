@@ -24,11 +24,11 @@ from slidewheel.store.loading import wheel_of
 from slidewheel.store.partials import Partials
 from slidewheel.store.planning import StorePlan
 from slidewheel.store.reading import ROOM, Reading
-from slidewheel.store.windows import chosen_windows, level_for, slots_between, windows_table
+from slidewheel.store.windows import chosen_windows, windows_table
 from slidewheel.times import DurationLike, InstantLike, duration
-from slidewheel.wheel.arguments import instant_of
 from slidewheel.wheel.keyed import KeyedWheel
 from slidewheel.wheel.levels import Level
+from slidewheel.windows.specs import Spec
 
 TRIES = 20
 """How often a change is tried again when another one came first."""
@@ -288,21 +288,22 @@ class Store:
         start: InstantLike | None = None,
         end: InstantLike | None = None,
         *,
-        window: str | None = None,
+        window: str | Spec | None = None,
         keys: Any = None,
+        aggregates: Any = None,
     ) -> pa.Table:
         """The windows of the store's query inside of [start, end): the rows that `query.run` gives for its events.
 
-        Sliding and tumbling windows whose edges are whole ticks. window: the name of one; all, unless given.
+        Sliding and tumbling windows whose edges are whole ticks. window: the name of one, or another one, such as
+        sw.sliding("1h", every="5m"); all of the query's, unless given.
         """
         snapshot = self.snapshot()
-        specs = chosen_windows(self._definition.query.windows, window)
-        length = level_for(specs, self.levels).length
-        low, high = self.slots_of(snapshot, start, end, length)
-        question = self._question_of(snapshot, slots_between(low, high, length), keys, None)
-        first = None if start is None else instant_of(start)
-        last = None if end is None else instant_of(end)
-        return windows_table(question, specs, first, last)
+        specs = chosen_windows(self._definition.query.windows, window, self.tick)
+        low, high = edges_of(snapshot, start, end, None, None).tolist()
+        first, last = (None if given is None else edge for given, edge in ((start, low), (end, high)))
+        return windows_table(
+            lambda edges: self._question_of(snapshot, edges, keys, aggregates), specs, low, high, first, last
+        )
 
     # ---- in memory
 

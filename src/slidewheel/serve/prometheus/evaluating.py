@@ -25,7 +25,7 @@ from slidewheel.serve.prometheus.promql import (
     Selector,
 )
 from slidewheel.serve.prometheus.series import Series, grouped
-from slidewheel.serve.prometheus.windows import Found, Windows
+from slidewheel.serve.prometheus.windows import Found, windows_of
 from slidewheel.serve.stores import Stores
 from slidewheel.times import format_duration
 
@@ -104,7 +104,7 @@ class Evaluation:
         keys = keys_that_fit(metric, selector.matchers)
         if keys == []:
             return Series.none(len(times))
-        found = Windows(metric.served, keys, different, length, self.limits).of(metric.aggregate)
+        found = windows_of(metric.served, keys, metric.aggregate, different, length, self.limits)
         return Series(labels_of(metric, found.keys, named), *_at(found, place))
 
 
