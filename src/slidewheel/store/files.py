@@ -74,8 +74,9 @@ class Folder:
         where = f"{self.path.rstrip('/')}/{name}"
         try:
             if self.local is not None:
-                with pa.memory_map(os.path.join(self.local, name)) as file:
-                    data = file.read_buffer()
+                # Not mapped: a file that somebody cuts short meanwhile would end the process.
+                with open(os.path.join(self.local, name), "rb") as file:
+                    data = pa.py_buffer(file.read())
             else:
                 data = pa.py_buffer(bytes(self._handler().open_input_file(name).read(None)))
         except OSError as error:

@@ -45,7 +45,7 @@ class Following:
         store = self._store
         levels = store.levels_from(self._level)
         low, high = store.slots_of(snapshot, self._from, None, levels[0].length)
-        entries = store.partials_in(snapshot, low, high, self._keys, levels[0].length)
+        entries = store.partials_in(snapshot, low, high, self._keys, levels[0])
         until = max(self._finished(snapshot, levels[0].length), low)
         ready, self._ahead = _split(entries, until)
         self.wheel: KeyedWheel = wheel_of(store.reading().partials, ready, levels, low, until)

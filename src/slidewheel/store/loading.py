@@ -5,12 +5,33 @@ import numpy as np
 from slidewheel.engine.entries import Entries
 from slidewheel.errors import InvalidArgument, Unsupported
 from slidewheel.store.layout import Layout
+from slidewheel.store.log import Snapshot
 from slidewheel.store.partials import Partials
+from slidewheel.store.planning import planned
+from slidewheel.store.reading import Chosen, Reading
 from slidewheel.wheel.keyed import KeyedWheel
 from slidewheel.wheel.levels import Level
 
 LARGEST = 8 << 30
 """Bytes of a wheel that is loaded without a word."""
+
+
+def slots_between(
+    snapshot: Snapshot, reading: Reading, chosen: Chosen | None, low: int, high: int, level: Level
+) -> Entries:
+    """All slots of a level from `low` to `high`: those that are folded, and what is not yet."""
+    partials, levels = reading.partials, snapshot.definition.levels
+    # Where order matters, what is not folded can only be put in its place among the finest slots.
+    source = levels[0] if snapshot.definition.ordered and snapshot.fresh else level
+    planned([source], snapshot.kept, np.array([low, high], dtype=np.int64))
+    parts, found = range(len(partials.binding.parts)), []
+    for file in (*snapshot.folded(source.name), *snapshot.fresh):
+        if file.first < high and file.last >= low:
+            for entries, _ in reading.entries(file, [(low, high)], parts, chosen):
+                inside = entries.take((entries.ids >= low) & (entries.ids < high))
+                found.append(inside if file.folded else partials.rolled_up(inside, source.length))
+    whole = partials.folded(found)
+    return whole if source is level else partials.rolled_up(whole, level.length)
 
 
 def wheel_of(partials: Partials, entries: Entries, levels: list[Level], low: int, high: int) -> KeyedWheel:

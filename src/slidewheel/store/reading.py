@@ -19,6 +19,8 @@ from slidewheel.store.partials import Partials
 
 ROOM = 512 << 20
 """Bytes of decoded states that are kept for later questions."""
+OPEN = 128 << 20
+"""Bytes of files that are kept, as row groups of a file are often needed one soon after the other."""
 
 
 class Chosen:
@@ -61,6 +63,7 @@ class Opened:
     """A file whose checksum was right, and what its footer says."""
 
     def __init__(self, data: pa.Buffer, keys: Sequence[str]) -> None:
+        self.size = data.size
         self.parquet = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
         metadata = self.parquet.metadata
         names = metadata.schema.to_arrow_schema().names
@@ -111,7 +114,7 @@ class Reading:
                 raise InvalidStore(f"the file {file.path} can't be read: {error}") from None
             with self.lock:
                 self._opened[file.path] = found
-                while len(self._opened) > 256:
+                while sum(one.size for one in self._opened.values()) > OPEN and len(self._opened) > 1:
                     self._opened.popitem(last=False)
         return found
 

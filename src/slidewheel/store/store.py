@@ -20,7 +20,7 @@ from slidewheel.store.definition import Definition, definition_from
 from slidewheel.store.files import Folder, Written, write_rows
 from slidewheel.store.following import Following
 from slidewheel.store.info import Info, info
-from slidewheel.store.loading import wheel_of
+from slidewheel.store.loading import slots_between, wheel_of
 from slidewheel.store.partials import Partials
 from slidewheel.store.planning import StorePlan
 from slidewheel.store.reading import ROOM, Reading
@@ -322,7 +322,7 @@ class Store:
         snapshot, levels = self.snapshot(), self.levels_from(level)
         length = levels[0].length
         low, high = self.slots_of(snapshot, start, end, length)
-        entries = self.partials_in(snapshot, low, high, keys, length)
+        entries = self.partials_in(snapshot, low, high, keys, levels[0])
         return wheel_of(self.reading().partials, entries, levels, low, high)
 
     def levels_from(self, name: str | None) -> list[Level]:
@@ -337,11 +337,12 @@ class Store:
         low, high = edges_of(snapshot, start, end, None, None).tolist()
         return low // length * length, -(-high // length) * length
 
-    def partials_in(self, snapshot: log.Snapshot, low: int, high: int, keys: Any, length: int) -> Entries:
-        """The partials of all slots of this length in a range."""
-        edges = np.arange(low, high + length, length, dtype=np.int64)
-        found = self._question_of(snapshot, edges, keys, None).partials()
-        return Entries(found.codes, edges[found.ids], found.states)
+    def partials_in(self, snapshot: log.Snapshot, low: int, high: int, keys: Any, level: Level) -> Entries:
+        """The partials of all slots of a level in a range, which consists of whole ones."""
+        reading = self.reading()
+        with reading.lock:
+            chosen = chosen_keys(reading, keys)
+        return slots_between(snapshot, reading, chosen, low, high, level)
 
     def follow(
         self,
