@@ -2,12 +2,13 @@
 
 import json
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Depends, Header, Query, Response
 from fastapi.responses import PlainTextResponse
 
 from slidewheel import __version__
@@ -83,8 +84,7 @@ def store_routes(stores: Stores, limits: Limits, workers: Workers) -> APIRouter:
 
         return await workers.run(work)
 
-    @router.get("/query", responses=_binary(replies.QueryReply))
-    async def query(
+    def question(
         store: Name = None,
         start: Start = None,
         end: End = None,
@@ -93,59 +93,44 @@ def store_routes(stores: Stores, limits: Limits, workers: Workers) -> APIRouter:
         timezone: Zone = None,
         key: Keys = [],  # noqa: B006
         aggregate: Aggregates = [],  # noqa: B006
-        times: Times = "iso",
-        format: Format = None,
-        accept: Accept = "",
-    ) -> Response:
+    ) -> Callable[[], Asked]:
+        """What a request asks for, to be made out by a worker."""
+
+        def made() -> Asked:
+            found = asked(
+                stores.named(store),
+                start=start,
+                end=end,
+                every=every,
+                points=points,
+                timezone=timezone,
+                key=key,
+                aggregate=aggregate,
+            )
+            found.check(limits)
+            return found
+
+        return made
+
+    Question = Annotated[Callable[[], Asked], Depends(question)]
+
+    @router.get("/query", responses=_binary(replies.QueryReply))
+    async def query(asks: Question, times: Times = "iso", format: Format = None, accept: Accept = "") -> Response:
         """The aggregates of a range for every key that has rows there, whole or in buckets."""
         arrow = format == "arrow" or (format is None and wants_arrow(accept))
 
         def work() -> Response:
-            question = asked(
-                stores.named(store),
-                start=start,
-                end=end,
-                every=every,
-                points=points,
-                timezone=timezone,
-                key=key,
-                aggregate=aggregate,
-            )
-            question.check(limits)
-            table, plan = question.answer()
+            made = asks()
+            table, plan = made.answer()
             limits.check(table.num_rows, 1)
-            return _arrow(table, plan) if arrow else _answer(question, table, plan, times)
+            return _arrow(table, plan) if arrow else _answer(made, table, plan, times)
 
         return await workers.run(work)
 
     @router.get("/explain", response_model=replies.PlanReply)
-    async def explain(
-        store: Name = None,
-        start: Start = None,
-        end: End = None,
-        every: Every = None,
-        points: Points = None,
-        timezone: Zone = None,
-        key: Keys = [],  # noqa: B006
-        aggregate: Aggregates = [],  # noqa: B006
-    ) -> Response:
+    async def explain(asks: Question) -> Response:
         """How `/query` answers this: which slots and files it is made of."""
-
-        def work() -> Response:
-            question = asked(
-                stores.named(store),
-                start=start,
-                end=end,
-                every=every,
-                points=points,
-                timezone=timezone,
-                key=key,
-                aggregate=aggregate,
-            )
-            question.check(limits)
-            return _json(plan_of(question.answer()[1]))
-
-        return await workers.run(work)
+        return await workers.run(lambda: _json(plan_of(asks().answer()[1])))
 
     @router.get("/windows", responses=_binary(replies.WindowsReply))
     async def windows(

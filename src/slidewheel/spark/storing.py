@@ -13,11 +13,12 @@ from slidewheel.errors import InvalidArgument
 from slidewheel.spark.carry import Carried
 from slidewheel.spark.sockets import acknowledge_at_once
 from slidewheel.spark.types import arrow_schema, read_columns
+from slidewheel.store.batches import Appended, Batch, checked_batch
 from slidewheel.store.definition import Definition
 from slidewheel.store.files import Folder, Written, local_path, write_rows
 from slidewheel.store.opening import store_for
 from slidewheel.store.partials import AT_ONCE, Partials
-from slidewheel.store.store import Appended, Batch, Store, checked_batch
+from slidewheel.store.store import Store
 from slidewheel.wheel.levels import Level
 
 WRITTEN_DDL = (

@@ -2,10 +2,9 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from slidewheel.algebra.define import AggregateType
@@ -14,6 +13,7 @@ from slidewheel.engine.entries import Entries
 from slidewheel.errors import InvalidArgument, InvalidStore, StoreConflict
 from slidewheel.store import log
 from slidewheel.store.asking import Question, chosen_aggregates, chosen_keys, edges_of
+from slidewheel.store.batches import Appended, Batch, checked_batch
 from slidewheel.store.checking import Checked, check
 from slidewheel.store.compacting import TARGET, Compacted, Compaction
 from slidewheel.store.definition import Definition, definition_from
@@ -32,19 +32,6 @@ from slidewheel.windows.specs import Spec
 
 TRIES = 20
 """How often a change is tried again when another one came first."""
-Batch = tuple[str, int]
-"""The id of an application, and the number of one of its batches."""
-
-
-@dataclass(frozen=True)
-class Appended:
-    """What became of rows that were given to a store."""
-
-    committed: bool
-    """False if the store had this batch already: nothing was written then."""
-    partials: int = 0
-    without_time: int = 0
-    """Rows that had no time, and so are in no slot."""
 
 
 class Store:
@@ -229,20 +216,11 @@ class Store:
             "week", "month", "quarter" or "year" of the calendar in a time zone.
         aggregates: the names of some; all, unless given.
         """
-        return self._question(start, end, keys, every, timezone, aggregates).table(every is not None)
+        return self.answer(start, end, keys=keys, every=every, timezone=timezone, aggregates=aggregates)[0]
 
-    def explain(
-        self,
-        start: InstantLike | None = None,
-        end: InstantLike | None = None,
-        *,
-        keys: Any = None,
-        every: DurationLike | None = None,
-        timezone: str | None = None,
-        aggregates: Any = None,
-    ) -> StorePlan:
-        """How `query` answers this: it is asked, and what was read and combined is counted."""
-        return self.answer(start, end, keys=keys, every=every, timezone=timezone, aggregates=aggregates)[1]
+    def explain(self, start: InstantLike | None = None, end: InstantLike | None = None, **asked: Any) -> StorePlan:
+        """How `query` answers this, with the same arguments: it is asked, and what was read and combined is counted."""
+        return self.answer(start, end, **asked)[1]
 
     def answer(
         self,
@@ -255,12 +233,10 @@ class Store:
         aggregates: Any = None,
     ) -> tuple[pa.Table, StorePlan]:
         """What `query` and `explain` say, both."""
-        question = self._question(start, end, keys, every, timezone, aggregates)
-        return question.table(every is not None), question.plan
-
-    def _question(self, start: Any, end: Any, keys: Any, every: Any, timezone: Any, aggregates: Any) -> Question:
         snapshot = self.snapshot()
-        return self._question_of(snapshot, edges_of(snapshot, start, end, every, timezone), keys, aggregates)
+        edges = edges_of(snapshot, start, end, every, timezone)
+        question = self._question_of(snapshot, edges, keys, aggregates)
+        return question.table(every is not None), question.plan
 
     def _question_of(self, snapshot: log.Snapshot, edges: Any, keys: Any, aggregates: Any) -> Question:
         numbers = chosen_aggregates(self._definition, aggregates)
@@ -406,14 +382,3 @@ class Store:
     def _refuse_old_version(self) -> None:
         if self._version is not None:
             raise InvalidArgument("this is an old version of the store: open it without version= to change it")
-
-
-def checked_batch(batch: Any) -> None:
-    """That a batch is an id and a number."""
-    if batch is None:
-        return
-    fits = isinstance(batch, tuple) and len(batch) == 2 and isinstance(batch[0], str) and batch[0]
-    if not fits or isinstance(batch[1], bool) or not isinstance(batch[1], (int, np.integer)):
-        raise InvalidArgument(
-            f"a batch is the id of an application and a number, such as ('flights', 7), not {batch!r}"
-        )
