@@ -1,5 +1,8 @@
 """Spark writes to a store: in one commit, once, also after a crash between any two steps."""
 
+import random
+import time
+
 import pyarrow.parquet as pq
 import pytest
 
@@ -7,6 +10,7 @@ import slidewheel as sw
 from slidewheel.spark import StoreWriter, write_store
 from slidewheel.spark import storing as module
 from slidewheel.store.store import Store
+from tests.spark.processes import needs_proc, running
 from tests.store.events import LEVELS, SECOND, START, events, recalculated, same
 
 EDGES = [START - 7200 * SECOND, START + 86400 * SECOND]
@@ -151,3 +155,19 @@ def test_mistakes(spark, tmp_path):
         StoreWriter(tmp_path / "s", QUERY)
     with pytest.raises(sw.InvalidArgument, match="no column 'x'"):
         write_store(df.drop("x"), tmp_path / "s", QUERY)
+
+
+@needs_proc
+@pytest.mark.slow
+def test_a_driver_that_is_killed(tmp_path):
+    """kill -9, when the store has so many batches and a moment more; the next one goes on."""
+    table, dice = events(2000, seed=7), random.Random(1)
+    files_of(tmp_path / "in", table, 20)
+    store = sw.create_store(tmp_path / "s", QUERY)
+    for number in (1, 4, 9, 15):
+        with running("tests.spark.store_job", str(tmp_path), folder=tmp_path / "job") as job:
+            job.wait_for(lambda n=number: len(store.snapshot().fresh) >= n, f"{number} batches are there")
+            time.sleep(dice.uniform(0, 0.3))
+    with running("tests.spark.store_job", str(tmp_path), folder=tmp_path / "job") as job:
+        job.succeed()
+    holds(store, table)
