@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal --durations=15
 # What needs more than the core dependencies: a Java runtime, Delta tables, a server, a browser.
 BEYOND_CORE := tests/spark tests/pipeline tests/cli tests/kafka tests/store tests/serve tests/browser \
 	src/slidewheel/spark src/slidewheel/store src/slidewheel/serve docs/spark.md docs/pipelines.md docs/stores.md \
-	docs/server.md tests/bench/test_spark.py
+	docs/server.md tests/bench/test_spark.py tests/bench/test_store.py
 DOCS := $(wildcard README.md docs)
 
 .DEFAULT_GOAL := help

@@ -140,7 +140,7 @@ def survives_kills(spark: Any, folder: Path, name: str, kills: int, seed: int) -
 
 @needs_proc
 def test_a_driver_that_is_killed(spark, tmp_path):
-    survives_kills(spark, tmp_path, "late rows kept", kills=3, seed=1)
+    survives_kills(spark, tmp_path, "late rows kept", kills=1, seed=1)
 
 
 @needs_proc

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from deltalake.table import TableAlterer
+from deltalake.table import DeltaTable, TableAlterer
 
 import slidewheel as sw
 from slidewheel.store import log
@@ -37,7 +37,7 @@ class Death:
 
     @contextmanager
     def around(self, monkeypatch: Any) -> Iterator["Death"]:
-        write, commit = Folder.write, log.commit
+        write, commit, checkpoint = Folder.write, log._commit, DeltaTable.create_checkpoint
         columns, properties = TableAlterer.add_columns, TableAlterer.set_table_properties
 
         def torn(folder: Folder, name: str, data: bytes) -> None:
@@ -58,7 +58,8 @@ class Death:
 
         with monkeypatch.context() as patch:
             patch.setattr(Folder, "write", torn)
-            patch.setattr(log, "commit", whole(commit))
+            patch.setattr(log, "_commit", whole(commit))
+            patch.setattr(DeltaTable, "create_checkpoint", whole(checkpoint))
             patch.setattr(TableAlterer, "add_columns", whole(columns))
             patch.setattr(TableAlterer, "set_table_properties", whole(properties))
             yield self

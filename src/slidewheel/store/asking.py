@@ -168,9 +168,8 @@ class Question:
         found: list[Entries] = []
         for stretch in self.plan.stretches:
             spans = stretch.spans()
-            low, high = spans[0][0], spans[-1][1]
             for file in self.snapshot.folded(stretch.level.name):
-                if file.first < high and file.last >= low:
+                if any(file.first < high and file.last >= low for low, high in spans):
                     self._take(file, spans, stretch.place, found)
         edges = self.edges
         low, high = int(edges[0]), int(edges[-1])

@@ -12,12 +12,12 @@ import numpy as np
 from slidewheel.engine.columns import Array
 from slidewheel.engine.entries import Entries
 from slidewheel.store.files import Folder, Written, write_rows
-from slidewheel.store.log import FOREVER, KEPT, UPKEEP, DataFile, Snapshot
+from slidewheel.store.log import FOREVER, KEPT, DataFile, Snapshot
 from slidewheel.store.partials import Partials
 from slidewheel.store.reading import Reading
 from slidewheel.wheel.levels import Level
 
-TARGET = 1 << 19
+TARGET = 1 << 17
 """Rows of a file, about."""
 
 
@@ -56,13 +56,13 @@ class Compaction:
         self.removed: list[DataFile] = []
         self.done = Compacted()
 
-    def run(self) -> dict[str, int]:
-        """Write what is to be added; the numbers to commit with it, none if there is nothing to do."""
+    def run(self) -> dict[str, int] | None:
+        """Write what is to be added; the numbers to commit with it, None if there is nothing to do."""
         kept = self._kept()
         fresh = self._fresh()
         moved = any(kept[level.name] > self.snapshot.kept[level.name] for level in self.levels)
         if not self.snapshot.fresh and not moved:
-            return {}
+            return None
         self.removed += self.snapshot.fresh
         below, finer = fresh, fresh
         for place, level in enumerate(self.levels):
@@ -75,8 +75,7 @@ class Compaction:
         coarsest = min(kept.values())
         self.done.too_old = int((fresh.ids < coarsest).sum()) if coarsest > FOREVER else 0
         self.done.removed, self.done.added = len(self.removed), len(self.added)
-        numbers = {KEPT + name: since for name, since in kept.items() if since > FOREVER}
-        return {UPKEEP: self.snapshot.upkeep + 1, **numbers}
+        return {KEPT + name: since for name, since in kept.items() if since > FOREVER}
 
     def _fresh(self) -> Entries:
         parts = [self.reading.whole(file) for file in self.snapshot.fresh]
@@ -135,12 +134,12 @@ class Compaction:
         slots, counts = np.unique(entries.ids // above, return_counts=True)
         pieces = (np.cumsum(counts) - counts) // self.target
         piece = pieces[np.searchsorted(slots, entries.ids // above)]
-        for number in np.unique(pieces).tolist():
-            table = self.partials.table(entries.take(piece == number), place)
+        for _, part in entries.split(piece):
+            table = self.partials.table(part, place)
             for first in range(0, table.num_rows, 2 * self.target):
-                part = table.slice(first, 2 * self.target)
+                rows = table.slice(first, 2 * self.target)
                 name, keys = self.levels[place].name, self.partials.keys.names
-                self.added.append(write_rows(self.folder, name, True, part, keys))
+                self.added.append(write_rows(self.folder, name, True, rows, keys))
 
 
 def _touches(file: DataFile, near: Array, above: int) -> bool:

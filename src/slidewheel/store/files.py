@@ -17,7 +17,7 @@ from slidewheel.errors import InvalidStore
 from slidewheel.store.definition import FOLDED, LEVEL, START
 from slidewheel.times import format_instant
 
-GROUP = 1 << 14
+GROUP = 1 << 12
 """Rows of a row group: what is read and kept at a time."""
 LONGEST_STATISTIC = 64
 """The longest text that the log holds as the least or greatest of a file."""

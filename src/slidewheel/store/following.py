@@ -54,11 +54,7 @@ class Following:
         self._remember(snapshot)
 
     def _remember(self, snapshot: Snapshot) -> None:
-        self._seen, self._upkeep, self.version = (
-            {file.path for file in snapshot.fresh},
-            snapshot.upkeep,
-            snapshot.version,
-        )
+        self._seen, self.version = {file.path for file in snapshot.files}, snapshot.version
 
     def _finished(self, snapshot: Snapshot, length: int) -> int:
         """Where the wheel ends: before the newest slot, and before what may still come late."""
@@ -71,7 +67,8 @@ class Following:
             snapshot = self._store.snapshot()
             if snapshot.version == self.version:
                 return False
-            if snapshot.upkeep != self._upkeep:  # what was folded may hold partials that were never seen here
+            if any(file.folded and file.path not in self._seen for file in snapshot.files):
+                # What was folded may hold partials that were never seen here.
                 self._reload(snapshot)
                 return True
             reading = self._store.reading()

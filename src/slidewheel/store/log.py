@@ -7,6 +7,7 @@ slots of a level are kept.
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,7 +25,8 @@ KEPT = "slidewheel.kept."
 """And the name of a level: since when it is kept, in microseconds."""
 APPLICATION = "slidewheel.app."
 """And the id of an application: the number of its last batch."""
-FOREVER = np.iinfo(np.int64).min
+LIMITS = np.iinfo(np.int64)
+FOREVER = int(LIMITS.min)
 
 
 def delta() -> Any:
@@ -69,12 +71,6 @@ class Snapshot:
         self.files: list[DataFile] = [known[path] for path in paths]
         self.kept = {level.name: self._kept(level) for level in definition.levels}
         """Since when slots of a level are kept."""
-        self._upkeep = table.transaction_version(UPKEEP) if any(file.folded for file in self.files) else None
-
-    @property
-    def upkeep(self) -> int:
-        """How often upkeep was done."""
-        return int(self._upkeep or 0)
 
     def _kept(self, level: Level) -> int:
         found = None if level.kept is None else self._transaction(KEPT + level.name)
@@ -105,64 +101,94 @@ class Snapshot:
 
 
 def _files(actions: pa.Table, keys: Sequence[str]) -> list[DataFile]:
-    found = []
     names = set(actions.column_names)
-    for row in actions.to_pylist():
-        first, last = row.get(f"min.{START}"), row.get(f"max.{START}")
-        limits = np.iinfo(np.int64)
-        found.append(
-            DataFile(
-                row["path"],
-                row[f"partition.{LEVEL}"],
-                row[f"partition.{FOLDED}"],
-                row["size_bytes"],
-                row["num_records"],
-                limits.min if first is None else _micros(first),
-                limits.max if last is None else _micros(last),
-                {key: row.get(f"min.{key}") for key in keys if f"min.{key}" in names},
-                {key: row.get(f"max.{key}") for key in keys if f"max.{key}" in names},
-            )
+    ends = [f"{end}.{START}" for end in ("min", "max")]
+    firsts, lasts = (
+        actions[name].cast(pa.int64()).fill_null(limit).to_pylist() if name in names else [limit] * actions.num_rows
+        for name, limit in zip(ends, (LIMITS.min, LIMITS.max), strict=True)
+    )
+    known = [key for key in keys if f"min.{key}" in names]
+    lows, highs = ([actions[f"{end}.{key}"].to_pylist() for key in known] for end in ("min", "max"))
+    about = ("path", f"partition.{LEVEL}", f"partition.{FOLDED}", "size_bytes", "num_records")
+    plain: Any = zip(*(actions[name].to_pylist() for name in about), firsts, lasts, strict=True)
+    found = []
+    for place, (path, level, folded, size, rows, first, last) in enumerate(plain):
+        low, high = (
+            {key: column[place] for key, column in zip(known, columns, strict=True)} for columns in (lows, highs)
         )
+        found.append(DataFile(path, level, folded, size, rows, first, last, low, high))
     return found
-
-
-def _micros(value: Any) -> int:
-    return int(np.datetime64(value.replace(tzinfo=None), "us").astype(np.int64))
 
 
 def commit(
     path: str,
     options: Mapping[str, str] | None,
     definition: Definition,
-    *,
     added: Sequence[Written],
-    removed: Sequence[DataFile] = (),
     numbers: Mapping[str, int],
-    table: Any = None,
-    said: Mapping[str, Any] | None = None,
 ) -> None:
-    """Files in and out, and numbers set, all at once. Numbers that somebody else has set meanwhile are a conflict."""
-    package = delta()
-    from deltalake.transaction import AddAction, RemoveAction
+    """Files in, and numbers set, all at once. Numbers that somebody else has set meanwhile are a conflict."""
+    _commit(path, opened(path, options, None), definition, _added(added, True), numbers, None)
 
-    now = int(time.time() * 1000)
-    table = package.DeltaTable(path, storage_options=options) if table is None else table
-    changes = not removed
-    actions = [
-        AddAction(
-            file.path, file.size, {LEVEL: file.level, FOLDED: str(file.folded).lower()}, now, changes, file.statistics
-        )
-        for file in added
-    ] + [
+
+def upkeep(
+    path: str,
+    table: Any,
+    definition: Definition,
+    added: Sequence[Written],
+    removed: Sequence[DataFile],
+    numbers: Mapping[str, int],
+    said: Mapping[str, Any],
+) -> None:
+    """Files in and out, all at once, as long as nobody else has done so since the version of this table.
+
+    Partials that were appended meanwhile stay as they are.
+    """
+    delta()
+    from deltalake.transaction import RemoveAction
+
+    gone = [
         RemoveAction(
             path=file.path,
             data_change=False,
-            deletion_timestamp=now,
+            deletion_timestamp=_now(),
             size=file.size,
-            partition_values={LEVEL: file.level, FOLDED: str(file.folded).lower()},
+            partition_values=_partition(file),
         )
         for file in removed
     ]
+    turn = int(table.transaction_version(UPKEEP) or 0) + 1
+    _commit(path, table, definition, [*_added(added, False), *gone], {UPKEEP: turn, **numbers}, said)
+    # A log that begins here is read faster; without it, all of it is read.
+    with suppress(delta().exceptions.DeltaError):
+        table.update_incremental()
+        table.create_checkpoint()
+
+
+def _partition(file: Written | DataFile) -> dict[str, str | None]:
+    return {LEVEL: file.level, FOLDED: str(file.folded).lower()}
+
+
+def _now() -> int:
+    return int(time.time() * 1000)
+
+
+def _added(files: Sequence[Written], changes: bool) -> list[Any]:
+    delta()
+    from deltalake.transaction import AddAction
+
+    return [AddAction(file.path, file.size, _partition(file), _now(), changes, file.statistics) for file in files]
+
+
+def _commit(
+    path: str,
+    table: Any,
+    definition: Definition,
+    actions: list[Any],
+    numbers: Mapping[str, int],
+    said: Mapping[str, Any] | None,
+) -> None:
+    package = delta()
     properties = package.CommitProperties(
         app_transactions=[package.Transaction(name, number) for name, number in numbers.items()],
         custom_metadata=dict(said) if said else None,

@@ -14,7 +14,7 @@ from slidewheel.engine.entries import Entries
 from slidewheel.errors import InvalidStore
 from slidewheel.store.definition import START
 from slidewheel.store.files import Folder
-from slidewheel.store.log import DataFile
+from slidewheel.store.log import LIMITS, DataFile
 from slidewheel.store.partials import Partials
 
 ROOM = 512 << 20
@@ -63,25 +63,26 @@ class Opened:
     """A file whose checksum was right, and what its footer says."""
 
     def __init__(self, data: pa.Buffer, keys: Sequence[str]) -> None:
-        self.size = data.size
+        self.size, self._keys = data.size, keys
         self.parquet = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
-        metadata = self.parquet.metadata
-        names = metadata.schema.to_arrow_schema().names
-        self.groups: list[tuple[int, int, dict[str, Any], dict[str, Any]]] = []
-        """Of each row group the first and last start, and the least and greatest of the keys."""
-        for number in range(metadata.num_row_groups):
-            group = metadata.row_group(number)
-            ends = {}
-            for name in (START, *keys):
-                found = group.column(names.index(name)).statistics
-                if found is not None and found.has_min_max:
-                    ends[name] = (
-                        found.min_raw if name == START else found.min,
-                        (found.max_raw if name == START else found.max),
-                    )
-            limits = np.iinfo(np.int64)
-            first, last = ends.pop(START, (limits.min, limits.max))
-            self.groups.append((first, last, *({k: v[e] for k, v in ends.items()} for e in (0, 1))))
+        self._metadata = self.parquet.metadata
+        self._names = self._metadata.schema.names
+        place = self._names.index(START)
+        self.spans: list[tuple[int, int]] = []
+        """The first and last start of each row group."""
+        for number in range(self._metadata.num_row_groups):
+            found = self._metadata.row_group(number).column(place).statistics
+            known = found is not None and found.has_min_max
+            self.spans.append((found.min_raw, found.max_raw) if known else (LIMITS.min, LIMITS.max))
+
+    def ends(self, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The least and greatest of each key column in a row group, where they are known."""
+        lows, highs = {}, {}
+        for name in self._keys:
+            found = self._metadata.row_group(number).column(self._names.index(name)).statistics
+            if found is not None and found.has_min_max:
+                lows[name], highs[name] = found.min, found.max
+        return lows, highs
 
 
 class Reading:
@@ -129,10 +130,10 @@ class Reading:
         if chosen is not None and not chosen.possible(file.lows, file.highs):
             return
         opened = self.open(file)
-        for number, (first, last, lows, highs) in enumerate(opened.groups):
+        for number, (first, last) in enumerate(opened.spans):
             if not any(low <= last and first < high for low, high in spans):
                 continue
-            if chosen is not None and not chosen.possible(lows, highs):
+            if chosen is not None and not chosen.possible(*opened.ends(number)):
                 continue
             group = self._group(file, opened, number, parts)
             states = [group.states[component] for component in self.partials.components_of(parts)]

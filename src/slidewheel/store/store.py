@@ -1,6 +1,7 @@
 """A store: what a query has aggregated, kept as a Delta table, for any question later."""
 
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -32,6 +33,8 @@ from slidewheel.windows.specs import Spec
 
 TRIES = 20
 """How often a change is tried again when another one came first."""
+JUST_NOW = 0.01
+"""Seconds after a store was opened in which its first question need not look at the log once more."""
 
 
 class Store:
@@ -65,6 +68,7 @@ class Store:
         self._table = log.opened(path, options, version)
         self._definition = definition_from(self._table.metadata().configuration, path, own)
         self._snapshot = log.Snapshot(self._table, self._definition)
+        self._looked = time.monotonic()
         self._reading: Reading | None = None
         self._writing: Partials | None = None
 
@@ -106,6 +110,9 @@ class Store:
         if self._version is not None:
             return self._snapshot
         with self._changing:
+            if time.monotonic() - self._looked < JUST_NOW:
+                self._looked = 0.0
+                return self._snapshot
             try:
                 self._table.update_incremental()
             except Exception as error:
@@ -184,7 +191,7 @@ class Store:
             if self.has(batch):
                 return False
             try:
-                log.commit(self.path, self._options, self._definition, added=files, numbers=numbers)
+                log.commit(self.path, self._options, self._definition, files, numbers)
                 return True
             except StoreConflict:
                 continue
@@ -347,18 +354,10 @@ class Store:
         reading = Reading(self.folder, Partials(self._definition, self._trusted), 0)
         work = Compaction(snapshot, reading, self.folder, target)
         numbers = work.run()
-        if numbers:
+        if numbers is not None:
             table = log.opened(self.path, self._options, snapshot.version)
-            log.commit(
-                self.path,
-                self._options,
-                self._definition,
-                added=work.added,
-                removed=work.removed,
-                numbers=numbers,
-                table=table,
-                said={"slidewheel": str(work.done)},
-            )
+            done = {"slidewheel": str(work.done)}
+            log.upkeep(self.path, table, self._definition, work.added, work.removed, numbers, done)
         return work.done
 
     def check(self) -> Checked:
