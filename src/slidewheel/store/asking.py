@@ -1,7 +1,7 @@
 """Asking a store: any range of time, for some keys or all, whole or in buckets."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from slidewheel.engine.columns import Array
 from slidewheel.engine.entries import Entries
+from slidewheel.engine.threads import each
 from slidewheel.errors import InvalidArgument
 from slidewheel.store.definition import UTC, Definition
-from slidewheel.store.log import Snapshot
+from slidewheel.store.log import DataFile, Snapshot
 from slidewheel.store.planning import StorePlan, planned
 from slidewheel.store.reading import Chosen, Reading
 from slidewheel.times import DurationLike, InstantLike, duration, format_duration, format_instant
@@ -139,6 +140,10 @@ def chosen_aggregates(definition: Definition, aggregates: Any) -> list[int]:
     return [outputs.index(name) for name in names]
 
 
+Wanted = tuple[DataFile, list[tuple[int, int]], Callable[[Array], Array]]
+"""A file, the time of it that is asked for, and what says in which bucket a slot is."""
+
+
 class Question:
     """A question to one version of a store: what is read for it, and its answer."""
 
@@ -164,38 +169,43 @@ class Question:
 
     def partials(self) -> Entries:
         """A state for each key and bucket that holds something; slots are the numbers of buckets."""
-        began = time.perf_counter()
-        found: list[Entries] = []
-        for stretch in self.plan.stretches:
-            spans = stretch.spans()
-            for file in self.snapshot.folded(stretch.level.name):
-                if any(file.first < high and file.last >= low for low, high in spans):
-                    self._take(file, spans, stretch.place, found)
-        edges = self.edges
+        began, edges = time.perf_counter(), self.edges
         low, high = int(edges[0]), int(edges[-1])
 
         def bucket(ids: Array) -> Array:
             return np.where((ids >= low) & (ids < high), np.searchsorted(edges, ids, side="right") - 1, -1)
 
+        wanted: list[Wanted] = []
+        for stretch in self.plan.stretches:
+            spans = stretch.spans()
+            for file in self.snapshot.folded(stretch.level.name):
+                if any(file.first < end and file.last >= start for start, end in spans):
+                    wanted.append((file, spans, stretch.place))
         for file in self.snapshot.fresh:
             if low < high and file.first < high and file.last >= low:
-                self.plan.fresh += self._take(file, [(low, high)], bucket, found)
+                wanted.append((file, [(low, high)], bucket))
+        found: list[Entries] = []
+        for (file, _, _), (entries, rows) in zip(wanted, each(self._taken, wanted), strict=True):
+            found += entries
+            self.plan.files += rows > 0
+            self.plan.rows += rows
+            self.plan.fresh += 0 if file.folded else rows
         result = self._grouped(found)
         self.plan.answers, self.plan.seconds = len(result), time.perf_counter() - began
         return result
 
-    def _take(self, file: Any, spans: list[tuple[int, int]], place: Any, found: list[Entries]) -> int:
-        read, before = 0, self.plan.rows
-        for entries, rows in self.reading.entries(file, spans, self.parts, self.chosen):
-            read, self.plan.rows = read + 1, self.plan.rows + rows
-            buckets = place(entries.ids)
+    def _taken(self, wanted: "Wanted") -> tuple[list[Entries], int]:
+        """The rows of a file that are in a bucket, each with its bucket behind the states; and how many were read."""
+        found, read = [], 0
+        for entries, rows in self.reading.entries(*wanted[:2], self.parts, self.chosen):
+            read += rows
+            buckets = wanted[2](entries.ids)
             inside = buckets >= 0
             if not inside.all():
                 entries, buckets = entries.take(inside), buckets[inside]
             if len(entries):
                 found.append(Entries(entries.codes, entries.ids, [*entries.states, buckets]))
-        self.plan.files += bool(read)
-        return self.plan.rows - before
+        return found, read
 
     def _grouped(self, found: list[Entries]) -> Entries:
         """In the order of time for each key, whatever the level; then by bucket."""

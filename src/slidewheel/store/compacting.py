@@ -17,7 +17,7 @@ from slidewheel.store.partials import Partials
 from slidewheel.store.reading import Reading
 from slidewheel.wheel.levels import Level
 
-TARGET = 1 << 17
+TARGET = 1 << 18
 """Rows of a file, about."""
 
 

@@ -3,9 +3,10 @@
 import numpy as np
 
 from slidewheel.engine.entries import Entries
+from slidewheel.engine.threads import each
 from slidewheel.errors import InvalidArgument, Unsupported
 from slidewheel.store.layout import Layout
-from slidewheel.store.log import Snapshot
+from slidewheel.store.log import DataFile, Snapshot
 from slidewheel.store.partials import Partials
 from slidewheel.store.planning import planned
 from slidewheel.store.reading import Chosen, Reading
@@ -24,12 +25,21 @@ def slots_between(
     # Where order matters, what is not folded can only be put in its place among the finest slots.
     source = levels[0] if snapshot.definition.ordered and snapshot.fresh else level
     planned([source], snapshot.kept, np.array([low, high], dtype=np.int64))
-    parts, found = range(len(partials.binding.parts)), []
-    for file in (*snapshot.folded(source.name), *snapshot.fresh):
-        if file.first < high and file.last >= low:
-            for entries, _ in reading.entries(file, [(low, high)], parts, chosen):
-                inside = entries.take((entries.ids >= low) & (entries.ids < high))
-                found.append(inside if file.folded else partials.rolled_up(inside, source.length))
+    files = [
+        file
+        for file in (*snapshot.folded(source.name), *snapshot.fresh)
+        if file.first < high and file.last >= low and (chosen is None or chosen.possible(file.lows, file.highs))
+    ]
+
+    def read(file: DataFile) -> Entries:
+        entries = reading.whole(file)
+        inside = (entries.ids >= low) & (entries.ids < high)
+        if chosen is not None:
+            inside &= chosen.holds(entries.codes)
+        entries = entries.take(inside)
+        return entries if file.folded else partials.rolled_up(entries, source.length)
+
+    found = each(read, files)
     whole = partials.folded(found)
     return whole if source is level else partials.rolled_up(whole, level.length)
 

@@ -108,16 +108,16 @@ def _files(actions: pa.Table, keys: Sequence[str]) -> list[DataFile]:
         for name, limit in zip(ends, (LIMITS.min, LIMITS.max), strict=True)
     )
     known = [key for key in keys if f"min.{key}" in names]
-    lows, highs = ([actions[f"{end}.{key}"].to_pylist() for key in known] for end in ("min", "max"))
+    lows, highs = (_rows(known, [actions[f"{end}.{key}"] for key in known], len(firsts)) for end in ("min", "max"))
     about = ("path", f"partition.{LEVEL}", f"partition.{FOLDED}", "size_bytes", "num_records")
-    plain: Any = zip(*(actions[name].to_pylist() for name in about), firsts, lasts, strict=True)
-    found = []
-    for place, (path, level, folded, size, rows, first, last) in enumerate(plain):
-        low, high = (
-            {key: column[place] for key, column in zip(known, columns, strict=True)} for columns in (lows, highs)
-        )
-        found.append(DataFile(path, level, folded, size, rows, first, last, low, high))
-    return found
+    columns: Any = [actions[name].to_pylist() for name in about]
+    return [DataFile(*values) for values in zip(*columns, firsts, lasts, lows, highs, strict=True)]
+
+
+def _rows(names: Sequence[str], columns: Sequence[pa.ChunkedArray], count: int) -> list[dict[str, Any]]:
+    if not names:
+        return [{}] * count
+    return [dict(zip(names, row, strict=True)) for row in zip(*(c.to_pylist() for c in columns), strict=True)]
 
 
 def commit(

@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ class Opened:
     """A file whose checksum was right, and what its footer says."""
 
     def __init__(self, data: pa.Buffer, keys: Sequence[str]) -> None:
-        self.size, self._keys = data.size, keys
+        self.size, self._keys, self.lock = data.size, keys, threading.Lock()
         self.parquet = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
         self._metadata = self.parquet.metadata
         self._names = self._metadata.schema.names
@@ -149,39 +149,39 @@ class Reading:
             if group is not None:
                 self._groups.move_to_end(key)
             missing = [part for part in parts if group is None or part not in group.states]
-            if group is not None and not missing:
-                return group
-            before = 0 if group is None else group.nbytes
-            group = self._decode(file, opened, number, group, missing)
-            self._groups[key] = group
-            self._held += group.nbytes - before
-            while self._held > self.room and len(self._groups) > 1:
-                _, dropped = self._groups.popitem(last=False)
-                self._held -= dropped.nbytes
+        if group is not None and not missing:
             return group
+        columns = [column.name for part in missing for column in self.partials.layout.parts[part]]
+        wanted = [*self.partials.definition.query.keys, START, *columns]
+        table = self._table(file, opened, lambda parquet: parquet.read_row_group(number, wanted, use_threads=False))
+        with self.lock:
+            return self._keep(key, table, missing)
 
-    def _decode(self, file: DataFile, opened: Opened, number: int, group: Group | None, parts: Sequence[int]) -> Group:
-        partials = self.partials
-        columns = [column.name for part in parts for column in partials.layout.parts[part]]
+    def _keep(self, key: tuple[str, int], table: pa.Table, parts: Sequence[int]) -> Group:
+        """Decode a row group, and keep it beside what is known of it."""
+        found = self.partials.entries(table, parts)
+        made, before = Group(found.codes, found.ids), self._groups.get(key)
+        made.states = dict(zip(self.partials.components_of(parts), found.states, strict=True))
+        if before is not None:
+            made.states = {**before.states, **made.states}
+        self._groups[key] = made
+        self._held += made.nbytes - (0 if before is None else before.nbytes)
+        while self._held > self.room and len(self._groups) > 1:
+            _, dropped = self._groups.popitem(last=False)
+            self._held -= dropped.nbytes
+        return made
+
+    @staticmethod
+    def _table(file: DataFile, opened: Opened, read: Callable[[pq.ParquetFile], pa.Table]) -> pa.Table:
+        """What is read of a file: by one thread at a time, as its reader is not made for more."""
         try:
-            table = opened.parquet.read_row_group(
-                number, columns=[*partials.definition.query.keys, START, *columns], use_threads=False
-            )
+            with opened.lock:
+                return read(opened.parquet)
         except (pa.ArrowException, OSError, ValueError) as error:
             raise InvalidStore(f"the file {file.path} can't be read: {error}") from None
-        found = partials.entries(table, parts)
-        made = Group(found.codes, found.ids)
-        made.states = dict(zip(partials.components_of(parts), found.states, strict=True))
-        if group is not None:
-            made.states = {**group.states, **made.states}
-        return made
 
     def whole(self, file: DataFile) -> Entries:
         """All rows of a file with all states, past what is kept."""
-        opened = self.open(file)
-        try:
-            table = opened.parquet.read(use_threads=False)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise InvalidStore(f"the file {file.path} can't be read: {error}") from None
+        table = self._table(file, self.open(file), lambda parquet: parquet.read(use_threads=False))
         with self.lock:
             return self.partials.entries(table)

@@ -155,21 +155,20 @@ class KeyedAsking:
         if not seen[0]:
             return [pa.array([], pa.null()) for _ in self.aggregates]
         asked = read_only(np.maximum(codes, 0))
-        ticks = edges // self.tick
+        ticks, absent = edges // self.tick, bool(len(codes)) and int(codes.min()) < 0
+        lows, highs = ticks[:-1].copy(), ticks[1:].copy()
 
         def states_of(one: Any) -> tuple[Array, Array]:
             view, known, width, core = one
             count = len(codes) * (len(edges) - 1)
             states, ok = np.empty(count, dtype=core.dtype), np.zeros(count, dtype=np.int64)
             work, room = core.values.work, room_of(core)
-            done = work.run(
-                "ask_states", view, known, width, asked, ticks[:-1].copy(), ticks[1:].copy(), number, room, ok, states
-            )
+            done = work.run("ask_states", view, known, width, asked, lows, highs, number, room, ok, states)
             if done < len(edges) - 1:
                 code = n.NOT_KEPT if plan in ("auto", "combined") else n.NO_PLAN
                 raise refusal(self, view, seen[1], int(edges[done]), int(edges[done + 1]), plan, code)
-            missing = np.tile(codes < 0, len(edges) - 1)
-            if missing.any():
+            if absent:
+                missing = np.tile(codes < 0, len(edges) - 1)
                 states[missing], ok[missing] = core._identity(), 0
             return states, ok > 0
 
