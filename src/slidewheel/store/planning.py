@@ -66,7 +66,8 @@ class StorePlan:
     """Slots of each level that the range is made of."""
 
     def __str__(self) -> str:
-        lines = [f"[{format_instant(self.start)}, {format_instant(self.end)})  {self.buckets:,} buckets"]
+        cut = "" if self.buckets == 1 else f", in {self.buckets:,} buckets"
+        lines = [f"[{format_instant(self.start)}, {format_instant(self.end)}){cut}"]
         lines += [f"  + {count:,} of {name}" for name, count in self.slots.items()]
         lines.append(
             f"  {self.rows:,} states read from {self.files} of {self.all_files} files, {self.fresh:,} of them not "
