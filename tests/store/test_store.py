@@ -109,6 +109,27 @@ def test_types_stay(tmp_path):
     assert store.append(ints).partials == 1
 
 
+def test_two_who_write_first(tmp_path, monkeypatch):
+    """The types of one of them hold, whoever comes to an end first; others are refused."""
+    from deltalake.table import TableAlterer
+
+    store, other = sw.create_store(tmp_path / "s", QUERY), sw.open_store(tmp_path / "s")
+    rows = {"t": [START], "k": ["a"], "i": [1], "x": [1.0]}
+    real = TableAlterer.set_table_properties
+
+    def meanwhile(*given, **named):
+        monkeypatch.setattr(TableAlterer, "set_table_properties", real)
+        with pytest.raises(sw.InvalidArgument, match="somebody else writes"):
+            other.append({**rows, "x": [2]})
+        assert other.append(rows).committed
+        return real(*given, **named)
+
+    monkeypatch.setattr(TableAlterer, "set_table_properties", meanwhile)
+    assert store.append(rows).committed
+    assert sw.open_store(tmp_path / "s").query()["count"].to_pylist() == [2]
+    assert store.check().ok
+
+
 def test_what_can_not_be_stored(tmp_path):
     def made(**given):
         said = {"time": "t", "keys": "k", "windows": sw.tumbling("1h"), "aggregates": sw.count()} | given

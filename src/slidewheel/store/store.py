@@ -165,8 +165,14 @@ class Store:
         wanted = package.Schema.from_arrow(typed.table_schema())
         with self._changing:
             try:
-                known = {field.name for field in self._table.schema().fields}
+                known = {field.name: field.type for field in self._table.schema().fields}
                 missing = [field for field in wanted.fields if field.name not in known]
+                for field in wanted.fields:
+                    if field.name in known and known[field.name] != field.type:
+                        raise InvalidArgument(
+                            f"somebody else writes to the store {self.path}, and has made {field.name!r} "
+                            f"{known[field.name].type}, while these rows make it {field.type.type}: cast one of both"
+                        )
                 if missing:
                     self._table.alter.add_columns(missing)
                 self._table.alter.set_table_properties(typed.types(), raise_if_not_exists=False)
