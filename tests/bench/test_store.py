@@ -29,6 +29,7 @@ def test_suite(suite):
 def test_a_wrong_answer_is_found(monkeypatch):
     asked = store._asked
     monkeypatch.setattr(store, "_asked", lambda *given: asked(*given)[:-1])
+    monkeypatch.setattr(store, "_memory", lambda *given: None)
     made = report()
     store.run(made, TINY[store])
     assert any("DuckDB" in error for error in made.errors)

@@ -154,6 +154,7 @@ def test_drivers_that_are_killed_again_and_again(spark, tmp_path, seed, name):
 
 
 @needs_proc
+@pytest.mark.slow
 def test_workers_and_executors_that_are_killed(tmp_path):
     """In the midst of making slices of rows, or windows of slices, which wait there until somebody was killed."""
     batches = measurements(4)

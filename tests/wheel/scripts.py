@@ -39,7 +39,6 @@ COMPILED = {
     ("count", "i8"),
     ("sum", "i8"),
     ("sum", "f8"),
-    ("mean", "f8"),
     ("max", "f8"),
     ("last", "i8"),
     ("bloom", "i8"),

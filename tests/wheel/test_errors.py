@@ -111,7 +111,7 @@ class TestPlans:
             wheel.query(0, SECOND, plan="landmark")
         with refused(wheel, "prefix"):
             wheel.query(0, SECOND, plan="prefix")
-        wheel = filled(sw.last())
+        wheel = filled(sw.last(), dtype=object)
         with refused(wheel, "inverse"):
             wheel.query(0, SECOND, plan="inverse_landmark")
 
