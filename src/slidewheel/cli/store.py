@@ -90,7 +90,7 @@ def query(
 ) -> None:
     """Ask a store for a range of time."""
     from slidewheel.cli.printing import drawn, printed
-    from slidewheel.store.asking import keys_from_text
+    from slidewheel.store.choosing import keys_from_text
 
     with said(traceback):
         if plot and every is None:

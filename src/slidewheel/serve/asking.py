@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from slidewheel.errors import InvalidArgument
 from slidewheel.serve import buckets
-from slidewheel.serve.encoding import typed
 from slidewheel.serve.limits import Limits
 from slidewheel.serve.stores import Served
+from slidewheel.store.choosing import typed
 from slidewheel.store.planning import StorePlan
 from slidewheel.times import format_duration, format_instant
 from slidewheel.wheel.arguments import instant_of

@@ -88,19 +88,6 @@ def text_of(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def typed(text: str, kind: pa.DataType) -> Any:
-    """The value of a key column that a text means; it raises pa.ArrowException or ValueError if it means none."""
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return text
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
-        return base64.b64decode(text, validate=True)
-    if pa.types.is_timestamp(kind):
-        from slidewheel.times import instant
-
-        return pa.scalar(instant(text), pa.timestamp("us", kind.tz)).cast(kind).as_py()
-    return pa.scalar(text).cast(kind).as_py()
-
-
 def json_table(table: pa.Table, times: str) -> str:
     """The members `columns`, `data` and `rows` of a JSON object; keys that are times stay text, as `/keys` has them."""
     forms = [times if name in BOUNDS else "iso" for name in table.column_names]

@@ -1,7 +1,7 @@
 """Asking a store: any range of time, for some keys or all, whole or in buckets."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,11 @@ from slidewheel.engine.columns import Array
 from slidewheel.engine.entries import Entries
 from slidewheel.engine.threads import each
 from slidewheel.errors import InvalidArgument
+from slidewheel.store.choosing import Chosen
 from slidewheel.store.definition import UTC, Definition
 from slidewheel.store.log import DataFile, Snapshot
 from slidewheel.store.planning import StorePlan, planned
-from slidewheel.store.reading import Chosen, Reading
+from slidewheel.store.reading import Reading
 from slidewheel.times import DurationLike, InstantLike, duration, format_duration, format_instant
 from slidewheel.wheel import calendar
 from slidewheel.wheel.arguments import instant_of
@@ -42,88 +43,6 @@ def edges_of(
     if start is None and every not in calendar.UNITS:
         low -= low % duration(every)
     return calendar.edges(low, high, every, timezone, tick)
-
-
-def chosen_keys(reading: Reading, keys: Any) -> Chosen | None:
-    """The keys that a user names: a value or a tuple, a list of them, or a mapping from key columns to values."""
-    partials = reading.partials
-    names, schema = partials.definition.query.keys, partials.schema
-    if keys is None:
-        return None
-    if isinstance(keys, dict):
-        return _by_column(reading, keys)
-    single = isinstance(keys, tuple) if len(names) > 1 else not isinstance(keys, (list, np.ndarray, pa.Array))
-    rows = [key if isinstance(key, tuple) else (key,) for key in ([keys] if single else list(keys))]
-    if any(len(row) != len(names) for row in rows):
-        raise InvalidArgument(f"a key is a tuple of {len(names)}, one value for each of {', '.join(names)}")
-    columns = {name: [_plain(row[k]) for row in rows] for k, name in enumerate(names)}
-    arrays = [_column(name, columns[name], schema) for name in names]
-    return Chosen(np.unique(partials.keys.encode(arrays, len(rows))), columns)
-
-
-def keys_from_text(definition: Definition, keys: Mapping[str, Sequence[str]]) -> dict[str, list[Any]]:
-    """Values of key columns that somebody has typed, in the types of these columns."""
-    found = {}
-    for name, texts in keys.items():
-        if name not in definition.query.keys:
-            names = ", ".join(definition.query.keys) or "none"
-            raise InvalidArgument(f"there is no key column {name!r}; there are {names}")
-        found[name] = list(texts)
-        if definition.schema is not None:
-            kind = definition.schema.field(name).type
-            try:
-                found[name] = pa.array(list(texts), pa.string()).cast(kind).to_pylist()
-            except (pa.ArrowException, ValueError) as error:
-                raise InvalidArgument(f"these are no values of the key column {name!r}: {error}") from None
-    return found
-
-
-def _by_column(reading: Reading, keys: dict[str, Any]) -> Chosen:
-    partials = reading.partials
-    names = partials.definition.query.keys
-    lists = {}
-    for name, given in keys.items():
-        if name not in names:
-            raise InvalidArgument(f"there is no key column {name!r}; there are {', '.join(names) or 'none'}")
-        values = [_plain(value) for value in (given if isinstance(given, (list, tuple, set)) else [given])]
-        lists[name] = values, _column(name, values, partials.schema)
-    return ByColumn(partials, lists)
-
-
-class ByColumn(Chosen):
-    """Keys by values of some of their columns; which these are is known when they have been read."""
-
-    def __init__(self, partials: Any, lists: dict[str, tuple[list[Any], pa.Array]]) -> None:
-        super().__init__(np.empty(0, dtype=np.int64), {name: values for name, (values, _) in lists.items()})
-        self._partials, self._lists, self._known = partials, lists, -1
-
-    @property
-    def codes(self) -> Array:
-        keys = self._partials.keys
-        if self._known != len(keys):
-            count = len(keys)
-            columns = dict(zip(keys.names, keys.take(np.arange(count)), strict=True))
-            fit = np.ones(count, dtype=bool)
-            for name, (_, values) in self._lists.items():
-                found = pa.compute.is_in(columns[name], value_set=values.cast(columns[name].type))
-                fit &= np.asarray(found.to_numpy(zero_copy_only=False))
-            self._codes, self._known = np.flatnonzero(fit), count
-        return self._codes
-
-    @codes.setter
-    def codes(self, value: Array) -> None:
-        """They follow from what has been read."""
-
-
-def _plain(value: Any) -> Any:
-    return value.as_py() if isinstance(value, pa.Scalar) else value.item() if isinstance(value, np.generic) else value
-
-
-def _column(name: str, values: list[Any], schema: pa.Schema) -> pa.Array:
-    try:
-        return pa.array(values, schema.field(name).type)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InvalidArgument(f"these are no values of the key column {name!r}: {error}") from None
 
 
 def chosen_aggregates(definition: Definition, aggregates: Any) -> list[int]:

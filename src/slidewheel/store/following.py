@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from slidewheel.engine.entries import Entries
 from slidewheel.errors import SlidewheelError
-from slidewheel.store.asking import chosen_keys
+from slidewheel.store.choosing import chosen_keys
 from slidewheel.store.loading import put, wheel_of
 from slidewheel.store.log import Snapshot
 from slidewheel.times import InstantLike
@@ -73,7 +73,7 @@ class Following:
                 return True
             reading = self._store.reading()
             with reading.lock:
-                chosen = chosen_keys(reading, self._keys)
+                chosen = chosen_keys(reading.partials, self._keys)
             parts = [reading.whole(file) for file in snapshot.fresh if file.path not in self._seen]
             if chosen is not None:
                 parts = [part.take(chosen.holds(part.codes)) for part in parts]

@@ -5,11 +5,12 @@ import numpy as np
 from slidewheel.engine.entries import Entries
 from slidewheel.engine.threads import each
 from slidewheel.errors import InvalidArgument, Unsupported
+from slidewheel.store.choosing import Chosen
 from slidewheel.store.layout import Layout
 from slidewheel.store.log import DataFile, Snapshot
 from slidewheel.store.partials import Partials
 from slidewheel.store.planning import planned
-from slidewheel.store.reading import Chosen, Reading
+from slidewheel.store.reading import Reading
 from slidewheel.wheel.keyed import KeyedWheel
 from slidewheel.wheel.levels import Level
 

@@ -18,7 +18,6 @@ import pyarrow as pa
 from slidewheel.errors import InvalidArgument, InvalidStore, StoreConflict, Unsupported
 from slidewheel.store.definition import FOLDED, LEVEL, START, Definition
 from slidewheel.store.files import Written
-from slidewheel.wheel.levels import Level
 
 UPKEEP = "slidewheel.upkeep"
 KEPT = "slidewheel.kept."
@@ -61,7 +60,6 @@ class Snapshot:
     def __init__(self, table: Any, definition: Definition, before: "Snapshot | None" = None) -> None:
         """`before` is an earlier one: what is known of its files is not read again."""
         self.version = int(table.version())
-        self._transaction = table.transaction_version
         self.definition = definition
         actions = pa.table(table.get_add_actions(flatten=True))
         known = {} if before is None else {file.path: file for file in before.files}
@@ -69,17 +67,10 @@ class Snapshot:
         new = [place for place, path in enumerate(paths) if path not in known]
         known |= {file.path: file for file in _files(actions.take(pa.array(new, pa.int64())), definition.query.keys)}
         self.files: list[DataFile] = [known[path] for path in paths]
-        self.kept = {level.name: self._kept(level) for level in definition.levels}
+        limited = [level.name for level in definition.levels if level.kept is not None]
+        known_since = {name: table.transaction_version(KEPT + name) for name in limited}
+        self.kept = {level.name: _or_ever(known_since.get(level.name)) for level in definition.levels}
         """Since when slots of a level are kept."""
-
-    def _kept(self, level: Level) -> int:
-        found = None if level.kept is None else self._transaction(KEPT + level.name)
-        return FOREVER if found is None else int(found)
-
-    def last_batch(self, application: str) -> int | None:
-        """The number of the last batch that an application has committed."""
-        found = self._transaction(APPLICATION + application)
-        return None if found is None else int(found)
 
     @cached_property
     def fresh(self) -> list[DataFile]:
@@ -98,6 +89,10 @@ class Snapshot:
         ends = [file.last + level.length for level in levels for file in self.files if file.level == level.name]
         finest = [file.last + self.definition.tick for file in self.files if file.level == levels[0].name]
         return (min(starts), max(finest or ends)) if starts and ends else None
+
+
+def _or_ever(since: int | None) -> int:
+    return FOREVER if since is None else since
 
 
 def _files(actions: pa.Table, keys: Sequence[str]) -> list[DataFile]:

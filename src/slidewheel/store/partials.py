@@ -1,5 +1,6 @@
 """Partial states of (key, slot): made of rows, folded where two are of one slot, rolled up to longer slots."""
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,6 +35,8 @@ class Partials:
         self.binding: Binding = definition.binding()
         self.layout = Layout(self.binding, trusted)
         query = definition.query
+        self.lock = threading.RLock()
+        """For whoever meets new keys or values, or looks at all of them."""
         self.keys = Keys(query.keys, [self.schema.field(name).type for name in query.keys])
         self._plan = Plan((tumbling(definition.tick),), query.aggregates, "auto")
 

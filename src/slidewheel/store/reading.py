@@ -5,13 +5,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from slidewheel.engine.columns import Array
 from slidewheel.engine.entries import Entries
 from slidewheel.errors import InvalidStore
+from slidewheel.store.choosing import Chosen
 from slidewheel.store.definition import START
 from slidewheel.store.files import Folder
 from slidewheel.store.log import LIMITS, DataFile
@@ -21,30 +21,6 @@ ROOM = 512 << 20
 """Bytes of decoded states that are kept for later questions."""
 OPEN = 128 << 20
 """Bytes of files that are kept, as row groups of a file are often needed one soon after the other."""
-
-
-class Chosen:
-    """Some keys: their codes, and for each key column the least and greatest, by which files are left out."""
-
-    def __init__(self, codes: Array, columns: dict[str, list[Any]]) -> None:
-        self.codes = codes
-        self._ends: dict[str, tuple[Any, Any]] = {}
-        for name, values in columns.items():
-            kinds = {type(value) for value in values}
-            if kinds in ({str}, {int}):
-                self._ends[name] = min(values), max(values)
-
-    def holds(self, codes: Array) -> Array:
-        """Which of these codes are of one of the keys."""
-        return np.isin(codes, self.codes)
-
-    def possible(self, lows: dict[str, Any], highs: dict[str, Any]) -> bool:
-        """Whether something between these can be of one of the keys."""
-        for name, (least, most) in self._ends.items():
-            low, high = lows.get(name), highs.get(name)
-            if low is not None and high is not None and (high < least or low > most):
-                return False
-        return True
 
 
 class Group:
@@ -93,7 +69,7 @@ class Reading:
         self._opened: OrderedDict[str, Opened] = OrderedDict()
         self._groups: OrderedDict[tuple[str, int], Group] = OrderedDict()
         self._held = 0
-        self.lock = threading.RLock()
+        self.lock = partials.lock
 
     def forget(self, paths: Iterable[str]) -> None:
         """Files that are no longer part of the store."""

@@ -13,9 +13,10 @@ from slidewheel.engine.batches import read_table
 from slidewheel.engine.entries import Entries
 from slidewheel.errors import InvalidArgument, InvalidStore, StoreConflict
 from slidewheel.store import log
-from slidewheel.store.asking import Question, chosen_aggregates, chosen_keys, edges_of
+from slidewheel.store.asking import Question, chosen_aggregates, edges_of
 from slidewheel.store.batches import Appended, Batch, checked_batch
 from slidewheel.store.checking import Checked, check
+from slidewheel.store.choosing import chosen_keys
 from slidewheel.store.compacting import TARGET, Compacted, Compaction
 from slidewheel.store.definition import Definition, definition_from
 from slidewheel.store.files import Folder, Written, write_rows
@@ -128,7 +129,10 @@ class Store:
 
     def last_batch(self, application: str) -> int | None:
         """The number of the last batch that an application has committed; None if there is none."""
-        return self.snapshot().last_batch(application)
+        with self._changing:
+            self.snapshot()
+            found = self._table.transaction_version(log.APPLICATION + application)
+        return None if found is None else int(found)
 
     # ---- writing
 
@@ -255,7 +259,7 @@ class Store:
         numbers = chosen_aggregates(self._definition, aggregates)
         reading = self.reading()
         with reading.lock:
-            chosen = chosen_keys(reading, keys)
+            chosen = chosen_keys(reading.partials, keys)
         return Question(snapshot, reading, edges, chosen, numbers)
 
     def reading(self) -> Reading:
@@ -330,7 +334,7 @@ class Store:
         """The partials of all slots of a level in a range, which consists of whole ones."""
         reading = self.reading()
         with reading.lock:
-            chosen = chosen_keys(reading, keys)
+            chosen = chosen_keys(reading.partials, keys)
         return slots_between(snapshot, reading, chosen, low, high, level)
 
     def follow(

@@ -136,7 +136,7 @@ class KeyedAsking:
             return np.where(codes < count, codes, -1), self._known.take(codes)
         single = isinstance(keys, tuple) if len(self.keys) > 1 else not isinstance(keys, (list, np.ndarray, pa.Array))
         listed = [keys] if single else list(keys)
-        rows = [key if isinstance(key, tuple) else (key,) for key in (_plain(key) for key in listed)]
+        rows = [key if isinstance(key, tuple) else (key,) for key in (plain(key) for key in listed)]
         if any(len(row) != len(self.keys) for row in rows):
             raise InvalidArgument(f"a key is a tuple of {len(self.keys)}, one value for each of {', '.join(self.keys)}")
         if len(self._codes_of) < count:
@@ -188,8 +188,8 @@ class KeyedAsking:
         return binding._column(number, binding._lowering[number].lowered(own, ok), ok)
 
 
-def _plain(key: Any) -> Any:
+def plain(key: Any) -> Any:
     """A key as Arrow gives it back."""
     if isinstance(key, tuple):
-        return tuple(_plain(part) for part in key)
+        return tuple(plain(part) for part in key)
     return key.as_py() if isinstance(key, pa.Scalar) else key.item() if isinstance(key, np.generic) else key

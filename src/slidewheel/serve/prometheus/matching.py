@@ -12,11 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slidewheel.engine.columns import Array
-from slidewheel.serve.encoding import texts_of, typed
+from slidewheel.serve.encoding import texts_of
 from slidewheel.serve.prometheus.lexing import BadQuery
 from slidewheel.serve.prometheus.metrics import Metric
 from slidewheel.serve.prometheus.promql import Matcher
 from slidewheel.serve.stores import KeyList
+from slidewheel.store.choosing import typed
 
 LONGEST = 1000
 """Characters of a regular expression."""
