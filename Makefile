@@ -64,8 +64,8 @@ lint: $(STAMP) ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(STAMP) ## run the benchmarks; BENCH_ARGS="..." is passed on
-	$(BIN)/python -m bench $(BENCH_ARGS)
+bench: page ## run the benchmarks and make their pages; BENCH_ARGS="--quick" and the like are passed on
+	$(BIN)/slidewheel bench $(BENCH_ARGS)
 
 docs: $(STAMP) ## run the examples in README.md and docs
 	$(if $(DOCS),$(PYTEST) $(DOCS),@echo "neither README.md nor docs is here yet")

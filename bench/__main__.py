@@ -1,105 +1,132 @@
-"""The command line: which suites to run, how long, and where the results go."""
+"""Run the benchmarks, keep what they measure in files, and make the pages of docs/benchmarks from these.
+
+Answers of all systems are compared before any time is taken; what gives another answer is an error and is not timed.
+"""
 
 import argparse
 import difflib
-import importlib
-import importlib.util
-import json
 import sys
 import time
 import traceback
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from bench import machine
+from bench import machine, results, suites
 from bench.harness import SEED, Report
+from bench.results import Results
+from bench.suites import SUITES
 
-SUITES = {
-    "algorithms": "every algorithm, compiled: ns per round at windows from 2^4 to 2^20",
-    "latency": "the slowest single operations of each algorithm",
-    "rolling": "sw.rolling against bottleneck, polars, pandas, scipy and DuckDB",
-    "windows": "sw.query over sliding and trailing windows against polars, pandas and DuckDB",
-    "user": "a user's own aggregate against pandas' apply with Numba",
-    "one_by_one": "windows used from Python, one item at a time",
-    "start": "from the start of a process to its first answer",
-    "slickdeque": "the experiments of the SlickDeque paper, figures 10 to 15",
-    "reactive": "the experiments of the Reactive Aggregator paper, figures 6 to 12, tables 3 and 4",
-    "daba": "the experiments of the DABA paper, tables 2 and 3, figure 13",
-    "wheel": "sw.Wheel against uwheel, DuckDB, a segment tree and FiBA: figures 5 to 11 of the uWheel paper",
-    "store": "a store against DuckDB and Polars over the raw rows, and wheels loaded from it",
-    "serve": "the server under load, while rows are appended and compacted",
-    "spark": "query.spark over finite tables against F.window, frames and functions in pandas",
-    "stream": "query.spark over Structured Streaming against F.window with a watermark",
-}
-NEEDS = {"store": "deltalake", "serve": "fastapi", "spark": "pyspark", "stream": "pyspark"}
-"""A package that not everybody who runs the other suites has."""
+ROUNDS = {"smoke": 1, "quick": 5, "full": 7}
+PAGES = Path(__file__).parent.parent / "docs" / "benchmarks"
 
 
-def main(arguments: list[str] | None = None) -> int:
-    options = _parsed(arguments)
+def main(arguments: list[str] | None = None, prog: str = "python -m bench") -> int:
+    options = _parsed(arguments, prog)
+    kind = "smoke" if options.smoke else "quick" if options.quick else "full"
     facts = machine.facts()
-    report = Report(rounds=3 if options.quick else 7)
-    report.say(f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']}, {facts['system']}")
-    report.say(f"python {facts['python']}, " + ", ".join(f"{name} {v}" for name, v in facts["versions"].items()))
-    report.say(f"commit {facts['commit'] or 'unknown'}, seed {SEED}, {'quick' if options.quick else 'full'}")
+    print(f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']}, {facts['system']}")
+    print(f"python {facts['python']}, " + ", ".join(f"{name} {v}" for name, v in facts["versions"].items()))
+    print(f"commit {facts['commit'] or 'unknown'}, seed {SEED}, {kind}", flush=True)
     begun = time.perf_counter()
-    complete = _run(report, options)
-    report.say(f"\n{time.perf_counter() - begun:.0f} s")
-    _sum_up(report)
-    if options.json:
-        known = {"machine": facts, "seed": SEED, "quick": options.quick, "complete": complete}
-        measured = {"errors": report.errors, "targets": report.targets, "results": report.results}
-        with open(options.json, "w") as file:
-            json.dump({**known, **measured}, file, indent=1)
-    return 130 if not complete else 1 if report.errors else 0
+    reports, complete = _run(options, kind, facts)
+    print(f"\n{time.perf_counter() - begun:.0f} s")
+    _sum_up(reports)
+    wrong = any(report.errors for report in reports)
+    if not options.no_report:
+        wrong |= not _pages(options)
+    return 130 if not complete else 1 if wrong else 0
 
 
-def _parsed(arguments: list[str] | None) -> Any:
+def _parsed(arguments: list[str] | None, prog: str) -> Any:
     parser = argparse.ArgumentParser(
-        prog="python -m bench",
+        prog=prog,
         description=__doc__,
         epilog="suites:\n" + "\n".join(f"  {name:12}{what}" for name, what in SUITES.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("suites", nargs="*", metavar="suite", help="which suites to run; all of them if none is named")
-    parser.add_argument("--quick", action="store_true", help="fewer rows, windows and rounds: some minutes")
-    parser.add_argument("--json", metavar="FILE", help="write all results to this file too")
+    much = parser.add_mutually_exclusive_group()
+    much.add_argument("--quick", action="store_true", help="fewer rows, windows and rounds: all suites in 15 minutes")
+    much.add_argument("--smoke", action="store_true", help="only to compare answers: the times mean nothing")
+    parser.add_argument(
+        "--results", metavar="DIR", type=Path, default=results.FOLDER, help="where results go, and pages come from"
+    )
+    parser.add_argument("--pages", metavar="DIR", type=Path, default=PAGES, help="where the pages go")
+    parser.add_argument("--no-report", action="store_true", help="measure, and leave the pages as they are")
+    parser.add_argument("--only-report", action="store_true", help="measure nothing, and make the pages")
     options = parser.parse_args(arguments)
     for name in options.suites:
         if name not in SUITES:
             near = difflib.get_close_matches(name, SUITES, n=1)
             hint = f"did you mean {near[0]}? " if near else ""
             parser.error(f"unknown suite {name!r}; {hint}there are {', '.join(SUITES)}")
+    if options.smoke and options.results == results.FOLDER:
+        parser.error("--smoke measures nothing that is worth keeping: say with --results DIR where it may write")
     return options
 
 
-def _run(report: Report, options: Any) -> bool:
-    """Whether all was measured, or the user stopped it. A suite that breaks does not take the others with it."""
-    for name in options.suites or SUITES:
-        report.suite = name
-        report.say(f"\n== {name}: {SUITES[name]}")
-        if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
-            report.say(f"skipped, as {NEEDS[name]} is not installed")
+def _run(options: Any, kind: str, facts: dict[str, Any]) -> tuple[list[Report], bool]:
+    """What was measured, and whether that is all. A suite that breaks does not take the others with it."""
+    reports: list[Report] = []
+    chosen = [] if options.only_report else options.suites or list(SUITES)
+    for place, name in enumerate(chosen, 1):
+        report = Report(rounds=ROUNDS[kind], suite=name)
+        before = results.load(options.results, name)
+        known = f", {before.seconds:.0f} s when it was last run" if before is not None and before.kind == kind else ""
+        report.say(f"\n== {name} ({place} of {len(chosen)}{known}): {SUITES[name]}")
+        missing = suites.lacking(name)
+        if missing:
+            report.say(f"skipped, as these are not installed: {', '.join(missing)}; pip install them, or make setup")
             continue
+        begun = time.perf_counter()
+        reports.append(report)
         try:
-            suite = importlib.import_module(f"bench.{name}")
-            suite.run(report, suite.QUICK if options.quick else suite.FULL)
+            suite = suites.module(name)
+            suite.run(report, getattr(suite, kind.upper()))
         except KeyboardInterrupt:
-            report.say("\nstopped: what follows is what was measured so far")
-            return False
+            report.say(f"\nstopped: what {name} had measured is not kept; the suites before it are")
+            return reports, False
         except Exception as error:
             traceback.print_exc()
             report.wrong(f"{type(error).__name__}: {error}")
-    return True
+        made = Results(
+            suite=name,
+            machine=facts,
+            seed=SEED,
+            kind=kind,
+            rounds=report.rounds,
+            date=f"{datetime.now(UTC):%Y-%m-%d}",
+            seconds=round(time.perf_counter() - begun, 1),
+            errors=report.errors,
+            targets=report.targets,
+            records=report.results,
+        )
+        report.say(f"\n{made.seconds:.0f} s; kept in {made.save(options.results)}")
+    return reports, True
 
 
-def _sum_up(report: Report) -> None:
-    missed = [target for target in report.targets if not target["met"]]
-    report.say(f"targets: {len(report.targets) - len(missed)} met, {len(missed)} missed")
+def _sum_up(reports: list[Report]) -> None:
+    targets = [target for report in reports for target in report.targets]
+    missed = [target for target in targets if not target["met"]]
+    print(f"targets: {len(targets) - len(missed)} met, {len(missed)} missed")
     for target in missed:
         figures = f"{target['measured']:.3g}{target['unit']}, not < {target['limit']:g}{target['unit']}"
-        report.say(f"  missed: {target['suite']}: {target['target']}: {figures}")
-    for error in report.errors:
-        report.say(f"  ERROR {error}")
+        print(f"  missed: {target['suite']}: {target['target']}: {figures}")
+    for error in (error for report in reports for error in report.errors):
+        print(f"  ERROR {error}")
+
+
+def _pages(options: Any) -> bool:
+    """Whether the pages could be made."""
+    try:
+        from bench.report.build import build
+    except ModuleNotFoundError as error:
+        print(f"no pages were made, as {error.name} is not installed: pip install {error.name}, then --only-report")
+        return False
+    for path in build(options.results, options.pages):
+        print(f"made {path}")
+    return True
 
 
 if __name__ == "__main__":

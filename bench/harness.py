@@ -13,6 +13,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from bench.ratios import figure
+
 SEED = 20240229
 
 
@@ -63,11 +65,6 @@ class Timing:
 
     def __str__(self) -> str:
         return f"{figure(self.median)} ±{self.spread:.0%}"
-
-
-def figure(value: float) -> str:
-    """Three digits, or all digits before the point."""
-    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
 
 
 def disagreement(found: Any, expected: Any) -> str | None:

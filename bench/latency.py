@@ -35,6 +35,7 @@ class Settings:
 
 FULL = Settings(bloom_rounds=200_000)
 QUICK = Settings(rounds=200_000, runs=5)
+SMOKE = Settings(window=8, rounds=64, runs=2, aggregates=("sum",), algorithms=("two_stacks", "daba"))
 
 
 def run(report: Report, settings: Settings) -> None:

@@ -19,6 +19,8 @@ PACKAGES = (
     "scipy",
     "duckdb",
     "pyarrow",
+    "river",
+    "deltalake",
 )
 
 
@@ -51,7 +53,8 @@ def _version(package: str) -> str | None:
 def _commit() -> str | None:
     """The commit of this checkout, marked where files were changed since."""
     try:
-        return _git("rev-parse", "HEAD") + (" with changes" if _git("status", "--porcelain", "src", "bench") else "")
+        changed = _git("status", "--porcelain", "--", "src", "bench", ":!bench/results")
+        return _git("rev-parse", "HEAD") + (" with changes" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return None
 

@@ -32,6 +32,7 @@ class Settings:
 
 FULL = Settings()
 QUICK = Settings(rows=500_000, duckdb_rows=50_000)
+SMOKE = Settings(rows=300, duckdb_rows=100, windows=(10,), aggregates=("max",))
 
 
 def run(report: Report, settings: Settings) -> None:

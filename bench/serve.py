@@ -45,6 +45,7 @@ class Settings:
 
 FULL = Settings()
 QUICK = Settings(keys=200, hours=24, rows=50_000, seconds=3)
+SMOKE = Settings(keys=5, hours=8, rows=500, batch=50, pause=0.05, connections=2, seconds=0.3)
 
 
 def run(report: Report, settings: Settings) -> None:

@@ -54,6 +54,9 @@ QUICK = Settings(
     seconds=5,
     rounds=2,
 )
+SMOKE = Settings(
+    rows=1000, keys=(5, 5, 5), ratios=(60,), trailing=(60,), last=(5,), ten=(6,), hot=(0.9,), sample=1000, rounds=1
+)
 OVER_WINDOW = {60: 10, 300: 40}
 """How many times as fast as F.window, by ratio."""
 OVER_SEGMENT_TREE = 1.2

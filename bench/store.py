@@ -39,6 +39,7 @@ class Settings:
 
 FULL = Settings()
 QUICK = Settings(days=20, batch_days=7, questions=8)
+SMOKE = Settings(days=2, keys=3, batch_days=1, questions=2)
 
 
 def run(report: Report, settings: Settings) -> None:

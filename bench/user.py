@@ -42,6 +42,7 @@ class Settings:
 
 FULL = Settings()
 QUICK = Settings(rows=200_000, pandas_work=5_000_000)
+SMOKE = Settings(rows=100, pandas_work=500, windows=(10,))
 
 
 def run(report: Report, settings: Settings) -> None:

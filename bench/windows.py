@@ -45,6 +45,17 @@ class Settings:
 
 FULL = Settings()
 QUICK = Settings(rows=50_000, keys=(1, 50, 1000), windows=(1, 10), batch=10_000, sample=500, seconds=0.05)
+SMOKE = Settings(
+    rows=400,
+    keys=(1, 2, 4),
+    ratios=(1, 60),
+    aggregates=(5,),
+    trailing=(3,),
+    batch=100,
+    sample=200,
+    seconds=0.001,
+    rounds=1,
+)
 
 
 @dataclass

@@ -1,132 +1,39 @@
 """The machinery of the benchmarks on tiny inputs: who runs, and that answers are compared. Never how long it takes."""
 
 import io
-import json
 
 import numpy as np
 import pytest
 
 from bench import __main__ as command
-from bench import (
-    algorithms,
-    daba,
-    latency,
-    one_by_one,
-    reactive,
-    rolling,
-    slickdeque,
-    start,
-    user,
-    uwheel_peer,
-    wheel,
-    windows,
-)
+from bench import one_by_one, results, suites, windows
 from bench.harness import Contestant, Report, Timing, disagreement
 
-FEW = ("two_stacks", "daba", "foa")
+ELSEWHERE = ("store", "serve", "spark", "stream")
+"""Suites with tests of their own, as they need more than the core."""
+LONG = ("uwheel", "slickdeque", "reactive")
+"""Suites that compile for long."""
 
 
 def report() -> Report:
     return Report(rounds=1, out=io.StringIO())
 
 
-TINY = {
-    algorithms: algorithms.Settings(windows=(4, 8), rounds=16, flat=(4, 8), aggregates=("sum",), algorithms=FEW),
-    latency: latency.Settings(window=8, rounds=64, runs=2, aggregates=("sum",), algorithms=FEW[:2]),
-    rolling: rolling.Settings(rows=300, duckdb_rows=100, windows=(10,), aggregates=("max",)),
-    windows: windows.Settings(
-        rows=400,
-        keys=(1, 2, 4),
-        ratios=(1, 60),
-        aggregates=(5,),
-        trailing=(3,),
-        batch=100,
-        sample=200,
-        seconds=0.001,
-        rounds=1,
-    ),
-    user: user.Settings(rows=100, pandas_work=500, windows=(10,)),
-    one_by_one: one_by_one.Settings(window=20, rounds=50, aggregates=("max", "std")),
-    start: start.Settings(answers=("max by count",)),
-    slickdeque: slickdeque.Settings(
-        windows=(1, 16, 32),
-        rounds=64,
-        recalc=16,
-        ranges=(1, 4, 16),
-        answers=64,
-        window=16,
-        latency_rounds=256,
-        runs=1,
-        memory=(16, 24),
-    ),
-    reactive: reactive.Settings(
-        even=(4, 16),
-        table_3=("max, float", "collect"),
-        short=(1, 16),
-        long=(1, 16, 64),
-        tumbling=(1, 16),
-        dynamic=(16,),
-        coarse=(64, 128),
-        table_4=(8, 64),
-        rounds=64,
-        tuples=256,
-    ),
-    daba: daba.Settings(
-        aggregates=("sum", "collect"),
-        window=16,
-        latency_rounds=512,
-        runs=1,
-        even=(2, 16),
-        rounds=64,
-        windows=(1, 16, 64),
-    ),
-    wheel: wheel.Settings(
-        rows=2000,
-        slow_rows=1000,
-        window_rows=20_000,
-        slow_window_rows=1000,
-        fiba_rows=500,
-        windows=((15, 5), (60, 20), (180, 1)),
-        latency_windows=((180, 1),),
-        latency_rows=500,
-        spans=((1, "f8"),),
-        ranges=200,
-        singles=50,
-        queries=5,
-        explained=20,
-        repeat=1,
-        flights=0,
-        uwheel=uwheel_peer.BINARY.exists(),  # nothing is built for a test
-    ),
-}
-
-
-LONG = dict.fromkeys((wheel, slickdeque, reactive), pytest.mark.slow)
-"""Suites that compile for long."""
-
-
 @pytest.mark.parametrize(
     "suite",
-    [pytest.param(suite, marks=LONG.get(suite, ())) for suite in TINY],
-    ids=lambda suite: suite.__name__.removeprefix("bench."),
+    [pytest.param(s, marks=pytest.mark.slow if s in LONG else ()) for s in suites.SUITES if s not in ELSEWHERE],
 )
-def test_all_contestants_of_a_suite_give_the_same_answers(suite):
-    made = report()
-    suite.run(made, TINY[suite])
-    assert made.errors == []
-    assert len(made.results) >= 3
-    json.dumps(made.results + made.targets)
-
-
-def test_every_suite_is_listed_and_tested():
-    here = [name for name in command.SUITES if name not in command.NEEDS]
-    assert [suite.__name__ for suite in TINY] == [f"bench.{name}" for name in here]
+def test_all_contestants_of_a_suite_give_the_same_answers_and_its_page_is_made(suite, tmp_path):
+    assert command.main([suite, "--smoke", "--results", str(tmp_path), "--pages", str(tmp_path)]) == 0
+    found = results.load(tmp_path, suite)
+    assert found.errors == [] and len(found.records) >= 3 and found.kind == "smoke"
+    assert (tmp_path / "index.md").exists() and (tmp_path / f"{suite}.md").read_text().startswith("# ")
 
 
 def test_a_suite_whose_package_is_missing_is_skipped_with_a_word(monkeypatch, capsys):
-    monkeypatch.setitem(command.NEEDS, "latency", "no_such_package")
-    assert command.main(["latency", "--quick"]) == 0
-    assert "skipped, as no_such_package is not installed" in capsys.readouterr().out
+    monkeypatch.setitem(suites.NEEDS, "latency", ("no_such_package",))
+    assert command.main(["latency", "--quick", "--no-report"]) == 0
+    assert "skipped, as these are not installed: no_such_package" in capsys.readouterr().out
 
 
 def test_a_wrong_answer_is_an_error_and_is_not_timed():
@@ -174,17 +81,41 @@ def test_an_unknown_suite_is_told_which_there_are(capsys):
     assert "did you mean latency?" in message and "one_by_one" in message
 
 
-def test_what_was_measured_before_an_interruption_is_kept(monkeypatch, tmp_path, capsys):
-    def interrupted(made, settings):
+def test_an_interrupted_suite_leaves_the_results_of_an_earlier_run(monkeypatch, tmp_path):
+    def finished(made, settings):
         made.keep("ns", Timing((1.0,)), what="something")
+
+    def interrupted(made, settings):
         raise KeyboardInterrupt
 
+    arguments = ["one_by_one", "--quick", "--no-report", "--results", str(tmp_path)]
+    monkeypatch.setattr(one_by_one, "run", finished)
+    assert command.main(arguments) == 0
     monkeypatch.setattr(one_by_one, "run", interrupted)
-    path = tmp_path / "results.json"
-    assert command.main(["one_by_one", "--quick", "--json", str(path)]) == 130
-    found = json.loads(path.read_text())
-    assert not found["complete"] and found["results"][0]["median"] == 1.0
-    assert found["quick"] and found["machine"]["versions"]["numba"]
+    assert command.main(arguments) == 130
+    found = results.load(tmp_path, "one_by_one")
+    assert found.records[0]["median"] == 1.0 and found.kind == "quick" and found.machine["versions"]["numba"]
+
+
+def test_a_suite_that_breaks_does_not_take_the_others_with_it(monkeypatch, tmp_path, capsys):
+    def broken(made, settings):
+        raise ValueError("no such luck")
+
+    def finished(made, settings):
+        made.keep("ns", Timing((1.0,)), what="something")
+
+    monkeypatch.setattr(one_by_one, "run", broken)
+    monkeypatch.setattr(windows, "run", finished)
+    assert command.main(["one_by_one", "windows", "--quick", "--no-report", "--results", str(tmp_path)]) == 1
+    assert results.load(tmp_path, "one_by_one").errors == ["one_by_one: ValueError: no such luck"]
+    assert results.load(tmp_path, "windows").errors == []
+    assert "ERROR one_by_one: ValueError: no such luck" in capsys.readouterr().out
+
+
+def test_a_smoke_run_never_replaces_what_was_measured(capsys):
+    with pytest.raises(SystemExit):
+        command.main(["latency", "--smoke"])
+    assert "--results DIR" in capsys.readouterr().err
 
 
 def test_windows_that_start_elsewhere_are_another_answer():

@@ -10,18 +10,12 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from bench import __main__ as command
 from bench import spark, spark_peers, stream
 from bench.harness import Report, Timing
 from bench.spark_data import BEGIN, SECOND, affordable, difference, rate, short, started
 from bench.stream_data import Drained, Files
 
-TINY = {
-    spark: spark.Settings(
-        rows=1000, keys=(5, 5, 5), ratios=(60,), trailing=(60,), last=(5,), ten=(6,), hot=(0.9,), sample=1000, rounds=1
-    ),
-    stream: stream.Settings(keys=(4,), ratios=(3, 60), rows=400, batches=3, crowd=4, sample=400, full=(4,), rounds=1),
-}
+SUITES = (spark, stream)
 
 
 def report() -> Report:
@@ -37,10 +31,10 @@ def one_session():
 
 @pytest.mark.usefixtures("one_session")
 @pytest.mark.slow  # all plans of all cases, each of them a job or a stream
-@pytest.mark.parametrize("suite", TINY, ids=lambda suite: suite.__name__.removeprefix("bench."))
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.__name__.removeprefix("bench."))
 def test_all_plans_of_a_suite_give_the_same_answers(suite):
     made = report()
-    suite.run(made, TINY[suite])
+    suite.run(made, suite.SMOKE)
     assert made.errors == []
     plans = {result["plan"] for result in made.results}
     assert plans == {spark: ALL_PLANS, stream: {"ours", "native"}}[suite]
@@ -55,11 +49,6 @@ ALL_PLANS = {
 }
 
 
-def test_every_suite_on_spark_is_tested():
-    needing = [name for name, package in command.NEEDS.items() if package == "pyspark"]
-    assert [suite.__name__ for suite in TINY] == [f"bench.{name}" for name in needing]
-
-
 @pytest.mark.usefixtures("one_session")
 @pytest.mark.slow
 def test_a_plan_with_wrong_answers_is_an_error_and_is_not_timed(monkeypatch):
@@ -72,7 +61,7 @@ def test_a_plan_with_wrong_answers_is_an_error_and_is_not_timed(monkeypatch):
     monkeypatch.setattr(spark_peers, "by_slices", wrong)
     for others in ("trailing", "last_rows", "ten_windows", "aggregates"):
         monkeypatch.setattr(spark, others, lambda *_: [])
-    spark.run(made, TINY[spark])
+    spark.run(made, spark.SMOKE)
     assert len(made.errors) == 1 and "by slices: " in made.errors[0] and "answers, not" in made.errors[0]
     assert {result["plan"] for result in made.results} == {"ours", "F.window", "by frames"}
 
@@ -83,7 +72,7 @@ def test_a_stream_with_wrong_answers_is_an_error_and_is_not_timed(monkeypatch):
     made = report()
     longer = stream.ours(61)
     monkeypatch.setattr(stream, "ours", lambda ratio, keys=None: longer)
-    stream.run(made, replace(TINY[stream], ratios=(60,)))
+    stream.run(made, replace(stream.SMOKE, ratios=(60,)))
     assert len(made.errors) == 1 and made.errors[0].startswith(": ratio 60: ours: ")
     assert made.results == [] and made.targets == []
 

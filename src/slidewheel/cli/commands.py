@@ -1,4 +1,4 @@
-"""The commands: run, explain, doctor, version; those for stores and the server have files of their own."""
+"""The commands: run, explain, doctor, version; those for stores, the server and benchmarks have files of their own."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from slidewheel import __version__
-from slidewheel.cli import serve, store
+from slidewheel.cli import bench, serve, store
 from slidewheel.cli.errors import Traceback, said
 from slidewheel.cli.progress import shown
 
@@ -21,6 +21,7 @@ File = Annotated[Path, typer.Argument(metavar="PIPELINE.TOML", help="The pipelin
 app.add_typer(store.app, name="store")
 app.command()(store.query)
 serve.register(app)
+bench.register(app)
 COLORS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 

@@ -1,0 +1,1 @@
+"""One file for each suite, with `write(page)`, and `headline(page)` where the index shows the suite."""
