@@ -287,8 +287,9 @@ class Store:
     ) -> pa.Table:
         """The windows of the store's query inside of [start, end): the rows that `query.run` gives for its events.
 
-        Sliding and tumbling windows whose edges are whole ticks. window: the name of one, or another one, such as
-        sw.sliding("1h", every="5m"); all of the query's, unless given.
+        Sliding and tumbling windows whose edges are whole ticks.
+
+        window: the name of one, or another one, such as sw.sliding("1h", every="5m"); all of the query's, unless given.
         """
         snapshot = self.snapshot()
         specs = chosen_windows(self._definition.query.windows, window, self.tick)

@@ -39,6 +39,9 @@ class PartValues:
 class KeyedWheel(KeyedExchange):
     """Wheels for many keys: rows go in as tables, and any range of finished time can be asked for one key, some or all.
 
+    keys, time: the names of columns.
+    start, tick, write_ahead, levels, keep, prefix: as in `sw.Wheel`.
+
     >>> import pyarrow as pa
     >>> import slidewheel as sw
     >>> wheel = sw.KeyedWheel([sw.sum("fare"), sw.count()], keys="zone", time="at", start="2024-01-01", tick="1m")

@@ -21,9 +21,9 @@ LONGEST = 2**60
 class Level:
     """One level of a wheel.
 
-    `slots` make a rotation, which is one slot of the level above. keep: "all", "drop" (the last rotation only) or how
-    many of the last slots. layout: "plain", "prefix" (sums up to each slot, for aggregates with an inverse) or
-    "compressed".
+    slots: how many make a rotation, which is one slot of the level above.
+    keep: "all", "drop" (the last rotation only) or how many of the last slots.
+    layout: "plain", "prefix" (sums up to each slot, for aggregates with an inverse) or "compressed".
 
     >>> import slidewheel as sw
     >>> wheel = sw.Wheel(sw.sum(), start=0, levels=[sw.Level("seconds", 60, keep=3600), sw.Level("minutes", 60)])

@@ -39,6 +39,16 @@ class Wheel(Exchange):
     Rows go in with `insert`, in any order that the watermark allows. `advance_to` moves the watermark: all time before
     it is finished, windows that are complete come back, and `query` answers any range of it.
 
+    start: the first watermark: time before it does not exist for the wheel.
+    tick: the precision of all answers.
+    write_ahead: ticks from the watermark on that are aggregated in place; rows further ahead wait for it.
+    levels: other levels than seconds, minutes, hours, days, weeks and years: names and slots, lengths, or `sw.Level`.
+    keep: "all", "drop" (the last rotation of each level), a number of slots, or a mapping from levels to these.
+    prefix: True, or names of levels, for sums up to each slot; for aggregates with an inverse.
+    compress: True, or names of levels whose slots are compressed.
+    dtype: the type of values, if not that of the first ones.
+    scan_threshold: so many combines over slots side by side are done even where another plan takes fewer.
+
     >>> import slidewheel as sw
     >>> wheel = sw.Wheel(sw.sum(), start="2023-11-09")
     >>> wheel.insert("2023-11-09T00:00:01", 5), wheel.insert("2023-11-09T00:01:30", 7)
@@ -184,7 +194,8 @@ class Wheel(Exchange):
     def insert_many(self, times: Any, values: Any, mask: Any = None) -> int:
         """Add rows in the order in which they came; returns how many were accepted. Nulls are skipped.
 
-        values: an array, a list, an Arrow column; a pair of columns for aggregates of two. mask: True where null.
+        values: an array, a list, an Arrow column; a pair of columns for aggregates of two.
+        mask: True where a value is null.
 
         >>> import slidewheel as sw
         >>> wheel = sw.Wheel(sw.mean(), start=0)
