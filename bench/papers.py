@@ -1,7 +1,7 @@
 """What the suites that repeat the papers' experiments share: the data, the findings, break-even points."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,11 +28,13 @@ def power(window: int) -> str:
     return f"2^{window.bit_length() - 1}" if exact else str(window)
 
 
-def finding(report: Report, where: str, paper: str, here: str, seen: bool) -> None:
-    """What a paper found, what we find, and whether that is the same."""
+def finding(report: Report, where: str, paper: str, here: str, seen: bool, why: str = "") -> None:
+    """What a paper found, what we find, whether that is the same, and why not, as far as we know."""
     report.say(f"  the paper: {paper}")
     report.say(f"  here:      {here}; {'so here too' if seen else 'NOT so here'}")
-    report.keep("", {"seen": bool(seen), "here": here}, experiment=where, paper=paper)
+    if why:
+        report.say(f"  why:       {why}")
+    report.keep("", {"seen": bool(seen), "here": here, "why": why}, experiment=where, kind="finding", paper=paper)
 
 
 def curves(
@@ -41,18 +43,63 @@ def curves(
     groups: Mapping[int, Sequence[Contestant]],
     unit: str = "million/s",
     label: str = "",
+    per: str = "item",
+    named: Callable[[str], dict[str, Any]] = lambda name: {"algorithm": name},
+    **what: Any,
 ) -> dict[str, dict[int, Timing]]:
-    """Race the contestants of each window and print a line for each of them. The times by contestant and window."""
+    """Race the contestants of each window and print a line for each of them. The times by contestant and window.
+
+    `named` says what the name of a contestant stands for, for the records.
+    """
     times = report.race({f"{where}, {power(window)}": group for window, group in groups.items()})
     found: dict[str, dict[int, Timing]] = {}
     for window in groups:
         for name, timing in times[f"{where}, {power(window)}"].items():
             found.setdefault(name, {})[window] = timing
-            report.keep("ns", timing, experiment=where, contestant=name, window=window)
+            fields = {**what, **named(name), "contestant": name, "window": window}
+            report.keep(f"ns/{per}", timing, experiment=where, **fields)
     table = report.table([power(w) for w in groups], label=label or unit)
     for name, line in found.items():
         table.row(name, [_cell(line.get(window), unit) for window in groups])
     return found
+
+
+POINTS = 400
+"""The most points of a line over a run of many rounds."""
+
+
+def thinned(values: np.ndarray) -> dict[str, list[float]]:
+    """A long series as at most 400 stretches: the first round of each, and its median, lowest and highest value."""
+    stretches = np.array_split(values, min(POINTS, len(values)))
+    first = np.cumsum([0, *(len(stretch) for stretch in stretches[:-1])])
+    return {
+        "first": first.tolist(),
+        "medians": [float(np.median(stretch)) for stretch in stretches],
+        "lows": [float(stretch.min()) for stretch in stretches],
+        "highs": [float(stretch.max()) for stretch in stretches],
+    }
+
+
+def summed(values: np.ndarray) -> dict[str, float]:
+    """What is kept of single rounds."""
+    return {
+        "median": float(np.median(values)),
+        "mean": float(values.mean()),
+        "std": float(values.std()),
+        "min": float(values.min()),
+        "max": float(values.max()),
+        "measured": len(values),
+    }
+
+
+def break_even(
+    report: Report, where: str, point: float, windows: Sequence[int], paper: float | str, **what: Any
+) -> str:
+    """Keep a break-even point between the smallest and the largest window; no median where it is beyond them."""
+    shown = size(point, windows[0], windows[-1])
+    known = {"median": None if math.isinf(point) else point, "smallest": windows[0], "largest": windows[-1]}
+    report.keep("items", known | {"shown": shown}, experiment=where, paper=paper, **what)
+    return shown
 
 
 def _cell(timing: Timing | None, unit: str) -> str:
