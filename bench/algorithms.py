@@ -62,9 +62,9 @@ def _aggregate(report: Report, settings: Settings, name: str, aggregate: sw.Aggr
     table = report.table([*groups, grown, "target < 2x"])
     for algorithm in fitting:
         found = [times.get(f"{name}, {title}", {}).get(algorithm) for title in groups]
-        for title, timing in zip(groups, found, strict=True):
+        for window, timing in zip(settings.windows, found, strict=True):
             if timing is not None:
-                report.keep("ns/round", timing, aggregate=name, algorithm=algorithm, window=title)
+                report.keep("ns/round", timing, aggregate=name, algorithm=algorithm, window=window)
         growth = verdict = ""
         if algorithm in times.get(short, {}) and algorithm in times.get(long, {}):
             ratio = times[long][algorithm].over(times[short][algorithm])

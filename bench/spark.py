@@ -256,7 +256,7 @@ def _measure(report: Report, settings: Settings, case: Case) -> Measured:
     ]
     times = replace(report, rounds=settings.rounds).race({case.name: contestants})[case.name]
     for name, timing in times.items():
-        report.keep("ns/row", timing, **case.facts, plan=name, rows=parts[name].rows)
+        report.keep("ns/row", timing, **case.facts, case=case.name, plan=name, rows=parts[name].rows)
     return Measured(case, times, parts)
 
 

@@ -100,7 +100,12 @@ def _written(report: Report, settings: Settings, folder: Path) -> tuple[sw.Store
     report.say(f"  raw Parquet {size / 1e6:,.0f} MB, store {kept / 1e6:,.0f} MB, of it:")
     for level in info.levels:
         report.say(f"    {level.name:<8} {level.rows:>12,} rows {level.bytes / 1e6:>8,.1f} MB in {level.files} files")
-    report.keep("bytes", {"median": kept}, what="store", raw=size, rows=rows)
+    report.keep("bytes", {"median": kept}, what="store", raw=size, rows=rows, days=settings.days, keys=settings.keys)
+    for level in info.levels:
+        report.keep(
+            "bytes", {"median": level.bytes}, what="level", level=level.name, rows=level.rows, files=level.files
+        )
+    report.keep("rows/s", {"median": rows / adding}, what="adding")
     report.keep("s", {"median": compacting}, what="compaction")
     return store, raw
 
@@ -169,7 +174,8 @@ def _shown(report: Report, kind: str, times: dict[str, list[float]], long: bool)
         ms = 1000 * np.array(seconds)
         ratio = float(np.median(np.divide(times["duckdb"], seconds)))
         table.row(name, [figure(float(v)) for v in (np.median(ms), np.percentile(ms, 95), ms.max(), ratio)])
-        report.keep("ms", {"median": float(np.median(ms)), "rounds": ms.tolist()}, what=kind, who=name)
+        known = {"median": float(np.median(ms)), "p95": float(np.percentile(ms, 95)), "rounds": ms.tolist()}
+        report.keep("ms", known, what=kind, who=name)
     cold = 1000 * np.array(times["cold"])
     report.target(f"{kind}, cold, p95", float(np.percentile(cold, 95)), COLD, " ms")
     ratio = float(np.median(np.divide(times["open"], times["duckdb"])))
@@ -220,5 +226,8 @@ def _memory(report: Report, settings: Settings, store: sw.Store, dice: np.random
         report.target(f"{name}, warm, median", float(np.median(us)), WARM, " us")
         ratio = float(np.median(us)) / 1e6 / usual
         report.target(f"{name}, warm: part of DuckDB's time for any range", ratio, 1 / FASTER, "")
-        report.keep("us", {"median": float(np.median(us))}, what=name)
+        known = {"median": float(np.median(us)), "p95": float(np.percentile(us, 95))}
+        report.keep(
+            "us", known | {"loading": loading, "bytes": wheel.nbytes}, what=name, who="wheel", duckdb=usual * 1e6
+        )
         del wheel

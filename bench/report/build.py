@@ -23,7 +23,10 @@ def build(measured: Path, folder: Path) -> Iterator[Path]:
         if found is None or writer is None:
             continue
         page = pages[suite] = Page(found, folder)
-        writer.write(page)
+        if found.records:
+            writer.write(page)
+        else:
+            page.title(f"{suite}: nothing was measured")
         page.targets()
         page.made_on()
         yield _written(folder / f"{suite}.md", page.text())

@@ -65,7 +65,7 @@ def text(pages: Mapping[str, Page]) -> str:
 
 def _headlines(suite: str, page: Page) -> list[Headline]:
     writer: Any = build.writer_of(suite)
-    return writer.headlines(page) if hasattr(writer, "headlines") else []
+    return writer.headlines(page) if page.records and hasattr(writer, "headlines") else []
 
 
 def _ends(found: Ratio) -> tuple[float, float, float]:

@@ -11,8 +11,8 @@ def write(page: Page) -> None:
     page.title("Rolling windows against bottleneck, polars, pandas, scipy and DuckDB")
     page.say(
         "`sw.rolling(values, aggregate, size=n)` and, by time, `over='1h'`, over float64 values. Nanoseconds for a "
-        "row; *1 thread* keeps slidewheel to one thread, as bottleneck, pandas and scipy are; *10% null* has a mask. The "
-        "last column is how many times as long as slidewheel the fastest of the others takes."
+        "row; *1 thread* keeps slidewheel to one thread, as bottleneck, pandas and scipy are; *10% null* has a mask. "
+        "The last column is how many times as long as slidewheel the fastest of the others takes."
     )
     for aggregate in page.records.values("aggregate"):
         records = page.records.where(aggregate=aggregate)

@@ -1,0 +1,48 @@
+"""Windows from Python, one item at a time."""
+
+from bench.report.index import Headline
+from bench.report.page import Page, Record, Records, ratio
+from slidewheel.swag import registry
+
+
+def write(page: Page) -> None:
+    page.title("One item at a time, from Python")
+    windows = page.records.values("window")
+    page.say(
+        f"Nanoseconds for one `evict`, `insert` and `query` of `sw.swag.window` on a window of {windows[0]} items, "
+        "called from Python, for each algorithm; *plain deque* keeps the items and goes through all of them, "
+        "*monotonic deque* is the textbook's sliding maximum, and river's classes are used as its documentation "
+        "shows."
+    )
+    for aggregate in page.records.values("aggregate"):
+        found = sorted(page.records.where(aggregate=aggregate), key=lambda r: r["median"])
+        page.bars(
+            aggregate,
+            f"{aggregate}: ns for a round",
+            {r["contestant"]: {_whose(r): r["median"]} for r in found},
+            "ns",
+            log=True,
+        )
+    names = page.records.values("aggregate")
+    rows = []
+    for contestant in page.records.values("contestant"):
+        of = {r["aggregate"]: r["median"] for r in page.records.where(contestant=contestant)}
+        rows.append([contestant, *(of.get(name) for name in names)])
+    page.table(["", *names], rows)
+
+
+def _whose(record: Record) -> str:
+    return "slidewheel" if record["contestant"] in registry.ALGORITHMS else "others"
+
+
+def headlines(page: Page) -> list[Headline]:
+    found = []
+    for aggregate in page.records.values("aggregate"):
+        records = page.records.where(aggregate=aggregate)
+        ours = Records(r for r in records if r["contestant"] in ("two_stacks_lite", "daba_lite"))
+        others = [r for r in records if _whose(r) == "others"]
+        if ours and others:
+            best, mine = (min(group, key=lambda r: r["median"]) for group in (others, ours))
+            what = f"one by one, {aggregate}, by {mine['contestant']}"
+            found.append(Headline(what, best["contestant"], ratio(best, mine)))
+    return found
