@@ -141,20 +141,20 @@ class Page:
         """The machine, the versions, the commit: where these figures come from."""
         found, facts = self.results, self.results.machine
         self.heading("Where these figures come from")
-        rounds = found.rounds
         versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
-        sure = confidence(rounds, cut(rounds))
         self.say(
             f"`slidewheel bench {found.suite}{'' if found.kind == 'full' else f' --{found.kind}'}` on {found.date}, "
             f"{found.seconds:.0f} s, seed {found.seed}, commit `{str(facts['commit'])[:12]}`"
             f"{str(facts['commit'])[40:]}; the file is `bench/results/{found.suite}.json`. "
             f"{facts['cores']} cores of {facts['cpu']}, {facts['system']}, Python {facts['python']}, {versions}."
         )
+        rounds = sorted({len(r["rounds"]) for r in self.records if len(r.get("rounds", ())) > 1})
+        sure = " and ".join(f"{confidence(n, cut(n)):.0%} with {n} of them" for n in rounds)
         self.say(
-            f"All contestants run once in each of {rounds} rounds, unless the page says otherwise, and ratios are "
-            f"taken within a round; of {rounds} rounds the interval in brackets contains the true median with a "
-            f"probability of {sure:.0%}. The machine is shared, and figures of another run differ by tens of percent; "
-            "ratios differ less. [How it is measured](index.md#how-it-is-measured)."
+            "All contestants run once in each round, and ratios are taken within a round. The interval in brackets "
+            f"contains the true median with a probability of {sure or 'nothing, as there was one round'}. The machine "
+            "is shared: figures of another run differ by tens of percent, ratios by less. [How it is "
+            "measured](index.md#how-it-is-measured)."
         )
         if found.errors:
             self.say(
