@@ -40,7 +40,8 @@ class Canvas:
         self.parts.append(f'<rect {place} rx="4" class="box {fill}{" thick" if thick else ""}"/>')
         if str(words):
             colour = look or ("soft" if fill == "gone" else "ink")
-            self.text(x + width / 2, y + height / 2 + 5, words, f"{colour} middle")
+            tight = " small" if 9 * len(str(words)) > width else ""
+            self.text(x + width / 2, y + height / 2 + 5, words, f"{colour} middle{tight}")
 
     def line(self, points: list[tuple[float, float]], *, thick: bool = False, dashed: bool = False) -> None:
         path = "M" + "L".join(f"{_number(x)} {_number(y)}" for x, y in points)
