@@ -37,7 +37,7 @@ class Settings:
     """What part of the rows one key has, beyond its share."""
     sample: int = 2000
     """Rows on which answers are compared, and the fewest that are timed."""
-    seconds: float = 6
+    seconds: float = 3
     """What one run of a native plan may take; if all rows would take longer, it gets fewer."""
     rounds: int = 3
 
@@ -51,8 +51,8 @@ QUICK = Settings(
     last=(100,),
     ten=(6,),
     sample=1000,
-    seconds=5,
-    rounds=2,
+    seconds=2,
+    rounds=3,
 )
 SMOKE = Settings(
     rows=1000, keys=(5, 5, 5), ratios=(60,), trailing=(60,), last=(5,), ten=(6,), hot=(0.9,), sample=1000, rounds=1

@@ -23,6 +23,8 @@ from slidewheel.spark.plans import FEW_COPIES, FEW_KEYS
 class Settings:
     keys: tuple[int, ...] = (100, 10_000, 100_000)
     ratios: tuple[int, ...] = (1, 3, 60, 300, 3600)
+    crowded: tuple[int, ...] = (3, 60)
+    """The ratios that the most keys are measured at."""
     rows: int = 250_000
     """In a micro-batch."""
     batches: int = 6
@@ -114,7 +116,11 @@ def run(report: Report, settings: Settings) -> None:
         report.say("micro-batch. The planner is told the number of keys")
         few = Files(spark, folder, SKIPPED + 2, settings.sample, 5, settings.dense)
         ratios = [ratio for ratio in settings.ratios if ratio > NATIVE_UP_TO or right(report, few, ratio)]
-        found = {keys: measure(report, settings, spark, folder / str(keys), keys, ratios) for keys in settings.keys}
+        found = {}
+        for keys in settings.keys:
+            fewer = settings.crowded if len(settings.keys) > 2 and keys == max(settings.keys) else ratios
+            chosen = [ratio for ratio in ratios if ratio in fewer]
+            found[keys] = measure(report, settings, spark, folder / str(keys), keys, chosen)
         judge(report, found)
         dense = replace(settings, event_time=settings.dense)
         few_copies = [ratio for ratio in ratios if ratio <= 60]
