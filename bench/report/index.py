@@ -54,9 +54,11 @@ def text(pages: Mapping[str, Page]) -> str:
     parts = ["# Benchmarks", _summary(found, pages)]
     if found and pages:
         folder = next(iter(pages.values())).folder
-        drawn = {f"{line.what}: {line.other}": _ends(line.faster) for _, line in found}
         title = "How many times as long the best alternative takes"
-        plots.dots(folder / "summary.svg", title, drawn, "times our time; left of 1 it is faster than we are")
+        drawn = {suite: [line.faster.median for line in group] for suite, group in lines.items() if group}
+        plots.strips(
+            folder / "summary.svg", title, drawn, "times our time, a dot for each comparison; left of 1 we lose"
+        )
         parts.append(f"![{title}](summary.svg)")
         parts += ["## Against what a user would take instead", _table(found)]
     parts += ["## The papers' experiments, repeated", _papers(pages), "## All pages", _all(pages), HOW.strip()]
@@ -66,10 +68,6 @@ def text(pages: Mapping[str, Page]) -> str:
 def _headlines(suite: str, page: Page) -> list[Headline]:
     writer: Any = build.writer_of(suite)
     return writer.headlines(page) if page.records and hasattr(writer, "headlines") else []
-
-
-def _ends(found: Ratio) -> tuple[float, float, float]:
-    return found.median, found.low, found.high
 
 
 def _summary(found: list[tuple[str, Headline]], pages: Mapping[str, Page]) -> str:

@@ -70,7 +70,7 @@ def lines(
 
 
 def bars(path: Path, title: str, found: Mapping[str, Mapping[str, float]], x_label: str, log: bool = False) -> None:
-    """Groups of horizontal bars: `found[group][name]`."""
+    """Groups of horizontal bars: `found[group][name]`. A logarithmic axis has no zero to begin at: there, dots."""
     names = list(dict.fromkeys(name for group in found.values() for name in group))
     height = sum(0.2 * len(group) + 0.16 for group in found.values()) + 1.1
     figure, axes = _drawn("", x_label, max(height, 1.8))
@@ -79,8 +79,12 @@ def bars(path: Path, title: str, found: Mapping[str, Mapping[str, float]], x_lab
         ticks.append((at + (len(group) - 1) / 2, title_of_group))
         for name, value in group.items():
             first = at == 0 or name not in axes.get_legend_handles_labels()[1]
-            axes.barh(at, value, height=0.86, color=SERIES[names.index(name) % 10], label=name if first else None)
-            axes.text(value, at, f" {short(value)}", va="center", fontsize=7, color=INK)
+            style = {"color": SERIES[names.index(name) % 10], "label": name if first else None}
+            if log:
+                axes.plot([value], [at], "o", ms=6, linestyle="", **style)
+            else:
+                axes.barh(at, value, height=0.86, **style)
+            axes.text(value, at, f"{'   ' if log else ' '}{short(value)}", va="center", fontsize=7, color=INK)
             at += 1
         at += 0.8
     axes.set_yticks([place for place, _ in ticks], [name for _, name in ticks])
@@ -179,17 +183,16 @@ def _styles() -> str:
     return f"{light}@media (prefers-color-scheme: dark){{{dark}}}"
 
 
-def dots(path: Path, title: str, found: Mapping[str, tuple[float, float, float]], x_label: str) -> None:
-    """A dot with an interval for each name, on a logarithmic axis; the line at 1 is where both are equal."""
-    figure, axes = _drawn("", x_label, 0.21 * len(found) + 1.0)
-    for place, (middle, low, high) in enumerate(found.values()):
-        colour = SERIES[0] if middle >= 1 else SERIES[1]
-        axes.hlines(place, low, high, color=colour, lw=1.6)
-        axes.plot([middle], [place], "o", color=colour, ms=5)
+def strips(path: Path, title: str, found: Mapping[str, Sequence[float]], x_label: str) -> None:
+    """A line of dots for each name, on a logarithmic axis; the line at 1 is where both are equal."""
+    figure, axes = _drawn("", x_label, 0.3 * len(found) + 1.0)
+    for place, values in enumerate(found.values()):
+        for colour, group in ((SERIES[0], [v for v in values if v >= 1]), (SERIES[1], [v for v in values if v < 1])):
+            axes.plot(group, [place] * len(group), "o", color=colour, ms=6, alpha=0.75, mew=0)
     axes.axvline(1, color=INK, lw=0.8, ls=":")
     axes.set_xscale("log")
     _plain_numbers(axes.xaxis)
     axes.set_yticks(range(len(found)), list(found))
     axes.invert_yaxis()
-    axes.margins(y=0.02)
+    axes.margins(y=0.1)
     _save(figure, path, title)
