@@ -84,7 +84,8 @@ def bars(path: Path, title: str, found: Mapping[str, Mapping[str, float]], x_lab
                 axes.plot([value], [at], "o", ms=6, linestyle="", **style)
             else:
                 axes.barh(at, value, height=0.86, **style)
-            axes.text(value, at, f"{'   ' if log else ' '}{short(value)}", va="center", fontsize=7, color=INK)
+            beside = {"xytext": (7 if log else 3, 0), "textcoords": "offset points", "va": "center"}
+            axes.annotate(short(value), (value, at), fontsize=7, color=INK, **beside)
             at += 1
         at += 0.8
     axes.set_yticks([place for place, _ in ticks], [name for _, name in ticks])
