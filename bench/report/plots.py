@@ -164,7 +164,7 @@ def themed(svg: str, title: str) -> str:
     svg = re.sub(r"font-family: [^;\"]*", "font-family: system-ui, sans-serif", svg)
     svg = re.sub(r"<\?xml.*?(?=<svg)", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!--.*?-->|<g id=[^>]*/>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"\d+\.\d{2,}", lambda m: f"{float(m[0]):.1f}", svg)
+    svg = re.sub(r' (?:d|x|y|transform|viewBox)="[^"]*"', lambda m: _rounded(m[0]), svg)
     svg = re.sub(r"\s*\n\s*", "\n", re.sub(r" ?\n(?=[LzMQC\"])", " ", svg))
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
     svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
@@ -172,6 +172,10 @@ def themed(svg: str, title: str) -> str:
     return re.sub(
         r"(<svg [^>]*>)\s*", lambda m: m[1].replace("<svg ", '<svg role="img" ') + "\n" + heading, svg, count=1
     )
+
+
+def _rounded(places: str) -> str:
+    return re.sub(r"\d+\.\d{2,}", lambda m: f"{float(m[0]):.1f}", places)
 
 
 def _styles() -> str:
