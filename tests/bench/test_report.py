@@ -51,6 +51,12 @@ def test_plots_have_a_title_and_colours_for_light_and_dark(made):
         assert not re.search(r"#[0-9a-f]{6}\b", drawn), f"{path.name}: a colour that does not change with the page"
 
 
+def test_text_in_a_plot_is_what_it_was_given(tmp_path):
+    plots.bars(tmp_path / "made.svg", "at 99.99 & <100", {"p99.95": {"a": 1.0, "p99.99": 2.0}}, "1.2345 ns")
+    text = (tmp_path / "made.svg").read_text()
+    assert all(f">{label}<" in text for label in ("p99.95", "p99.99", "1.2345 ns", "at 99.99 &amp; &lt;100"))
+
+
 @pytest.mark.parametrize(
     "card, ink, colours", [("#ffffff", "#24292f", plots.LIGHT), ("#16191d", "#d8dee4", plots.DARK)]
 )
