@@ -30,6 +30,7 @@ def power(window: int) -> str:
 
 def finding(report: Report, where: str, paper: str, here: str, seen: bool, why: str = "") -> None:
     """What a paper found, what we find, whether that is the same, and why not, as far as we know."""
+    why = why if seen or why else "Not known."
     report.say(f"  the paper: {paper}")
     report.say(f"  here:      {here}; {'so here too' if seen else 'NOT so here'}")
     if why:
