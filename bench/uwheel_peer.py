@@ -22,15 +22,18 @@ MODES = ("default", "hints", "prefix")
 SECOND = 1_000_000
 
 
-def build() -> str | None:
-    """The path of the program, or None after a word on why there is none. Builds only what has changed."""
+class Unavailable(Exception):
+    """There is no program, and why."""
+
+
+def build() -> str:
+    """The path of the program. Builds only what has changed."""
     if BINARY.exists() and all(BINARY.stat().st_mtime >= source.stat().st_mtime for source in SOURCES):
         return str(BINARY)
     usual = Path.home() / ".cargo" / "bin"
     cargo = shutil.which("cargo") or shutil.which("cargo", path=str(usual))
     if cargo is None:
-        print("uwheel is left out: there is no cargo to build it with")
-        return None
+        raise Unavailable("there is no cargo to build it with")
     known = dict(os.environ, RUSTFLAGS="-C target-cpu=native")
     command = [cargo, "build", "--release", "--quiet", "--target-dir", str(HERE / "target")]
     for network in (["--offline"], []):  # What it needs may be here already.
@@ -38,8 +41,7 @@ def build() -> str | None:
         if done.returncode == 0:
             os.utime(BINARY)  # A build that finds nothing to do leaves it as old as it was.
             return str(BINARY)
-    print("uwheel is left out, as its build failed:", *done.stderr.strip().splitlines()[-5:], sep="\n  ")
-    return None
+    raise Unavailable("its build failed: " + " ".join(done.stderr.split())[-300:])
 
 
 @dataclass(frozen=True)

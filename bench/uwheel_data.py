@@ -1,4 +1,4 @@
-"""What the suite of the wheel works on: streams, ranges, clocks, and the structures that it is compared with."""
+"""What the suite of the uWheel paper works on: its settings, streams and ranges, and the clocks."""
 
 import importlib.util
 import time
@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 
 import slidewheel as sw
@@ -22,38 +21,62 @@ DAY = 86_400
 START = 1_696_118_400 * SECOND
 """2023-10-01, a midnight."""
 EVERY = 100
+VALUES = {"i8": "integers", "f8": "floats"}
 PRECISIONS = {"second": 1, "minute": 60, "hour": 3600}
-HIGH = ((15, 5), (60, 20), (300, 100), (1800, 600))
+HIGH = ((15, 5), (30, 10), (60, 20), (900, 300), (1800, 600))
 """Range and slide in seconds, of figure 5."""
-LOW = ((180, 1), (600, 2), (3600, 12))
-"""Of figure 6."""
+LOW = ((180, 1), (900, 3), (1800, 6), (2700, 9), (3600, 12))
+"""Of figures 6 to 8. The paper's text has only the ratios, 3 and 300; the authors' programs have these."""
 FAR_AHEAD = Feed(ahead=512)
 """For wheels that are only asked: at one event a second the watermark moves by more than 64 seconds."""
 
 
 @dataclass(frozen=True)
+class Character:
+    """Of a stream: the paper's data are not at hand, but what it says of them."""
+
+    rate: float
+    """Events a second."""
+    share: float
+    """Of events that come out of order."""
+    latest: float
+    """Such an event is late by so many seconds at most. This the paper does not say."""
+
+
+STREAMS = {
+    # 8,010,578 rides in 153 days.
+    "Citi Bike": Character(0.606, 0.4576, 60.0),
+    "DEBS12": Character(100, 0.015, 1.0),
+    "DEBS12, tenfold": Character(1000, 0.015, 1.0),
+}
+REPLAYED = ("Citi Bike", "DEBS12")
+"""Those of the paper."""
+
+
+@dataclass(frozen=True)
 class Settings:
     rows: int = 2_000_000
-    """Of a stream that goes into a wheel; one of an event a second has fewer."""
+    """Of a stream that goes into a wheel; Citi Bike, of less than an event a second, has fewer."""
     slow_rows: int = 600_000
     window_rows: int = 1_000_000
     slow_window_rows: int = 300_000
-    fiba_rows: int = 20_000
+    fiba_rows: int = 40_000
+    slow_fiba_rows: int = 10_000
     ahead: tuple[int, ...] = (64, 512)
-    rates: tuple[int, ...] = (1, 100, 1000)
     kinds: tuple[str, ...] = ("i8", "f8")
-    windows: tuple[tuple[int, int], ...] = (*HIGH, *LOW)
-    latency_windows: tuple[tuple[int, int], ...] = LOW
-    latency_rows: int = 100_000
+    """Of ingest: the paper has integers alone."""
+    high: tuple[tuple[int, int], ...] = HIGH
+    low: tuple[tuple[int, int], ...] = LOW
+    latency_rows: int = 50_000
     spans: tuple[tuple[int, str], ...] = ((1, "i8"), (7, "i8"), (7, "f8"))
     """Days and the type of values."""
     ranges: int = 50_000
     singles: int = 5000
-    queries: int = 300
-    """For DuckDB and FiBA."""
+    queries: int = 200
+    """For those that need more than microseconds for one."""
     explained: int = 1000
     repeat: int = 50
-    flights: int = 50_000
+    flights: int = 100_000
     uwheel: bool = True
 
 
@@ -66,6 +89,7 @@ class Stream:
     values: np.ndarray
     start: int = START
     delay: int = 2
+    """Seconds that the watermark stays behind the greatest time, as in the authors' programs."""
 
     def __len__(self) -> int:
         return len(self.times)
@@ -99,14 +123,14 @@ class Stream:
 
 
 @cache
-def stream(rate: int, rows: int, kind: str) -> Stream:
-    """With the rates and the disorder of the paper's data: 1/s as the NYC Citi Bike rides, more as the machines."""
-    chance = np.random.default_rng(SEED + rate)
-    name, share, latest = ("bike", 0.4576, 60.0) if rate == 1 else ("machine", 0.015, 1.0)
-    behind = np.where(chance.random(rows) < share, chance.uniform(1 / rate, latest, rows), 0.0)
-    moments = np.arange(rows) * (SECOND // rate) - (behind * SECOND).astype(np.int64)
-    times = START + np.maximum(moments, 0)
-    return Stream(f"{name} {rate}/s", times, numbers(chance, rows, kind))
+def stream(name: str, rows: int, kind: str) -> Stream:
+    """With the rate and the disorder of the paper's data."""
+    like = STREAMS[name]
+    chance = np.random.default_rng([SEED, *name.encode()])
+    behind = np.where(chance.random(rows) < like.share, chance.uniform(1 / like.rate, like.latest, rows), 0.0)
+    moments = (np.arange(rows) / like.rate - behind) * SECOND
+    times = START + np.maximum(moments.astype(np.int64), 0)
+    return Stream(name, times, numbers(chance, rows, kind))
 
 
 def numbers(chance: np.random.Generator, rows: int, kind: str) -> np.ndarray:
@@ -166,10 +190,14 @@ def interleaved(rounds: int, runs: Mapping[str, Callable[[], float]]) -> dict[st
     names = list(runs)
     found: dict[str, list[float]] = {name: [] for name in names}
     for k in range(rounds):
-        first = k % len(names)
-        for name in [*names[first:], *names[:first]]:
+        for name in _rotated(names, k):
             found[name].append(runs[name]())
     return {name: Timing(tuple(times)) for name, times in found.items()}
+
+
+def _rotated(names: list[str], k: int) -> list[str]:
+    first = k % len(names)
+    return [*names[first:], *names[:first]]
 
 
 def clocked(
@@ -209,95 +237,38 @@ def agrees(report: Report, what: str, found: Any, expected: Any) -> bool:
 
 
 def binary(report: Report, settings: Settings) -> str | None:
-    found = uwheel_peer.build() if settings.uwheel else None
-    if found is None:
-        report.say("uwheel is not here: no ratios to it, and no targets that need them")
-    return found
+    """uwheel's program, or None after a word on why it is left out."""
+    try:
+        if not settings.uwheel:
+            raise uwheel_peer.Unavailable("it was not asked for")
+        return uwheel_peer.build()
+    except uwheel_peer.Unavailable as error:
+        report.say(f"uwheel is left out, and with it all ratios and targets that need it: {error}")
+        report.keep("", {"why": str(error)}, experiment="left out", contestant="uwheel")
+        return None
 
 
-def keep(report: Report, unit: str, times: dict[str, Timing], **known: Any) -> None:
+def tails(rounds: int, runs: Mapping[str, Callable[[], np.ndarray]]) -> dict[str, dict[str, Timing]]:
+    """By contestant the median and the 95th percentile of single calls, one of each for every round."""
+    found: dict[str, list[np.ndarray]] = {name: [] for name in runs}
+    for k in range(rounds):
+        for name in _rotated(list(runs), k):
+            found[name].append(np.percentile(runs[name](), [50, 95]))
+    return {
+        name: {label: Timing(tuple(float(both[k]) for both in rows)) for k, label in enumerate(("median", "p95"))}
+        for name, rows in found.items()
+    }
+
+
+def keep(report: Report, unit: str, times: Mapping[str, Timing], **known: Any) -> None:
     """Results for the JSON file."""
     for name, timing in times.items():
         report.keep(unit, timing, **known, contestant=name)
 
 
-def over(times: dict[str, Timing], one: str, other: str) -> float | None:
+def over(times: Mapping[str, Timing], one: str, other: str) -> float | None:
     return times[one].over(times[other]) if one in times and other in times else None
 
 
 def shown_ratio(ratio: float | None) -> str:
     return "-" if ratio is None else figure(ratio)
-
-
-# Others to compare with.
-
-
-def fiba_windows(source: Stream, length: int, slide: int, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sliding windows by FiBA over slices of a slide, one row at a time: ends and sums of all that are complete."""
-    tree = sw.swag.window(sw.sum(), algorithm="fiba", fifo=False)
-    length, slide, delay = length * SECOND, slide * SECOND, source.delay * SECOND
-    watermark = greatest = source.start
-    end, ends, sums = source.start + length, [], []
-    times, values = source.times[:rows].tolist(), source.values[:rows].tolist()
-    for first in range(0, rows, EVERY):
-        for at, value in zip(times[first : first + EVERY], values[first : first + EVERY], strict=True):
-            greatest = max(greatest, at)
-            if at >= watermark:
-                tree.insert(at - at % slide, value)
-        watermark = max(watermark, (greatest - delay) // SECOND * SECOND)
-        while end <= watermark:
-            sums.append(tree.query(end - length, end) or 0)
-            ends.append(end)
-            end += slide
-            while tree.oldest is not None and tree.oldest < end - length:
-                tree.evict()
-    return np.array(ends, dtype=np.int64), np.array(sums, dtype=source.values.dtype)
-
-
-def fiba_of(source: Stream) -> Any:
-    tree = sw.swag.window(sw.sum(), algorithm="fiba", fifo=False)
-    for at, value in zip(source.times.tolist(), source.values.tolist(), strict=True):
-        tree.insert(at, value)
-    return tree
-
-
-class SegmentTree:
-    """A plain one over the sums of seconds, compiled: the leaves behind the inner nodes, a range from both its ends."""
-
-    def __init__(self, source: Stream) -> None:
-        self.start, count = source.start, int(source.times.max() - source.start) // SECOND + 1
-        self.nodes = np.zeros(2 * count, dtype=source.values.dtype)
-        np.add.at(self.nodes, count + (source.times - source.start) // SECOND, source.values)
-        _build(self.nodes)
-
-    def query_many(self, pairs: np.ndarray) -> tuple[np.ndarray, int]:
-        """The sums, and how many nodes were combined."""
-        out = np.empty(len(pairs), dtype=self.nodes.dtype)
-        return out, _sums(self.nodes, pairs, self.start, out)
-
-
-@numba.njit(cache=True)
-def _build(nodes):
-    for k in range(len(nodes) // 2 - 1, 0, -1):
-        nodes[k] = nodes[2 * k] + nodes[2 * k + 1]
-
-
-@numba.njit(cache=True)
-def _sums(nodes, pairs, start, out):
-    count, used = len(nodes) // 2, 0
-    for k in range(len(pairs)):
-        low, high = (pairs[k, 0] - start) // 1_000_000 + count, (pairs[k, 1] - start) // 1_000_000 + count
-        total = nodes[0] * 0
-        while low < high:
-            if low & 1:
-                total += nodes[low]
-                low += 1
-                used += 1
-            if high & 1:
-                high -= 1
-                total += nodes[high]
-                used += 1
-            low >>= 1
-            high >>= 1
-        out[k] = total
-    return used
