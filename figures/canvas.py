@@ -66,6 +66,28 @@ class Canvas:
         self.line([(x, y), (to_x, to_y)], thick=thick)
         self._head(to_x, to_y, (to_x > x) - (to_x < x), (to_y > y) - (to_y < y), thick)
 
+    def sink(self, since: int, below: int) -> None:
+        """Move what was drawn since a number of parts below what was drawn since an earlier one."""
+        moved = self.parts[since:]
+        del self.parts[since:]
+        self.parts[below:below] = moved
+
+    def legend(self, *entries: tuple[str, str]) -> None:
+        """Below all else, what the fills mean, as (fill, words); "thick" is a thick border, "line" a dashed line."""
+        x, y = float(MARGIN), self.bottom + 12
+        self.rule(y)
+        y += 10
+        for fill, words in entries:
+            width = 38 + 7.2 * len(words)  # a guess: fonts differ, so it is a wide one
+            if x > MARGIN and x + width > self.width:
+                x, y = float(MARGIN), y + 22
+            if fill == "line":
+                self.line([(x + 10, y - 2), (x + 10, y + 16)], thick=True, dashed=True)
+            else:
+                self.box(x + 1, y, 18, 14, "", "plain" if fill == "thick" else fill, thick=fill == "thick")
+            self.text(x + 26, y + 12, words, "soft small")
+            x += width
+
     def _path(self, path: str, bottom: float, thick: bool, dashed: bool = False) -> None:
         self.bottom = max(self.bottom, bottom)
         look = f"path{' thick' if thick else ''}{' dashed' if dashed else ''}"

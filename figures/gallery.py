@@ -10,9 +10,11 @@ from figures.flatfit import flatfit
 from figures.greedy import greedy
 from figures.okasaki import foa, ioa
 from figures.simple import recalc, subtract_on_evict
+from figures.slices import shared_slices, slicing
 from figures.slickdeque import slickdeque
 from figures.trees import b_int, flatfat
 from figures.two_stacks import two_stacks, two_stacks_lite
+from figures.wheel import wheel, wheel_plan
 
 FOLDER = Path(__file__).parent.parent / "docs" / "figures"
 
@@ -31,6 +33,10 @@ FIGURES: dict[str, Callable[[], Canvas]] = {
     "foa": foa,
     "ioa": ioa,
     "greedy": greedy,
+    "slicing": slicing,
+    "shared-slices": shared_slices,
+    "wheel": wheel,
+    "wheel-plan": wheel_plan,
 }
 
 

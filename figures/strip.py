@@ -66,16 +66,3 @@ class Strip(Canvas):
         x = self.left + (position - self.first) * self.cell
         self.box(x + 2, self.y - HEIGHT - 4, self.cell * width - 4, HEIGHT, words, "plain", thick=thick)
         self.text(x - 4, self.y - HEIGHT / 2 + 1, name, "soft small end")
-
-    def legend(self, *entries: tuple[str, str]) -> None:
-        """What the fills mean, as (fill, words); "thick" is the thick border."""
-        self.y, x = self.bottom + 12, float(MARGIN)
-        self.rule(self.y)
-        self.y += 10
-        for fill, words in entries:
-            width = 24 + 7.2 * len(words) + 14  # a guess: fonts differ, so it is a wide one
-            if x > MARGIN and x + width > WIDTH - MARGIN + 14:
-                x, self.y = float(MARGIN), self.y + 22
-            self.box(x + 1, self.y, 18, 14, "", "plain" if fill == "thick" else fill, thick=fill == "thick")
-            self.text(x + 26, self.y + 12, words, "soft small")
-            x += width

@@ -13,11 +13,11 @@ from typing import Any
 import slidewheel as sw
 from slidewheel.swag import registry
 
-_combines: list[tuple[Any, Any]] = []
+COMBINES: list[tuple[Any, Any]] = []
 
 
 def _note(a: Any, b: Any) -> None:
-    _combines.append((a, b))
+    COMBINES.append((a, b))
 
 
 @sw.aggregate(state=object)
@@ -140,9 +140,9 @@ class Watch:
 
     def _both(self, operation: str, value: Any, combines: list[tuple[Any, Any]]) -> Any:
         given = () if operation != "insert" else (value,)
-        _combines.clear()
+        COMBINES.clear()
         answer = getattr(self.window, operation)(*given)
-        combines += _combines
+        combines += COMBINES
         twin: Callable[..., Any] = self.twin[("start", "insert", "evict", "query").index(operation)]
         result = twin(self.states, self.links, self.mask, self.registers, *given)
         if operation != "query":
