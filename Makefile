@@ -12,7 +12,6 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal --durations=15
 BEYOND_CORE := tests/spark tests/pipeline tests/cli tests/kafka tests/store tests/serve tests/browser \
 	src/slidewheel/spark src/slidewheel/store src/slidewheel/serve docs/spark.md docs/pipelines.md docs/stores.md \
 	docs/server.md tests/bench/test_spark.py tests/bench/test_store.py
-DOCS := $(wildcard README.md docs)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup page demo tour test test-core test-kafka test-all-but-kafka fuzz lint bench docs clean
@@ -67,8 +66,10 @@ lint: $(STAMP) ## ruff and mypy
 bench: page ## run the benchmarks and make their pages; BENCH_ARGS="--quick" and the like are passed on
 	$(BIN)/slidewheel bench $(BENCH_ARGS)
 
-docs: $(STAMP) ## run the examples in README.md and docs
-	$(if $(DOCS),$(PYTEST) $(DOCS),@echo "neither README.md nor docs is here yet")
+docs: $(STAMP) ## run the examples in README.md and docs, and build the site in build/site
+	$(PYTEST) README.md docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/site
+	@echo "==> the site is there: build/site/index.html"
 
 clean: ## remove .venv, caches and build output
 	rm -rf $(VENV) src/slidewheel/serve/page/vendor build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
