@@ -136,7 +136,7 @@ def _series(report: Report, found: dict[str, dict[str, np.ndarray]]) -> None:
             f"ioa's typical round takes {figure(typical)} times as long as daba's; daba's worst takes "
             f"{figure(highest)} times as long as ioa's best",
             typical > 5 and highest < 1,
-            "IOA is nearer to DABA because it allocates nothing. Why some rounds of DABA take many times its usual "
+            "IOA is nearer to DABA as it allocates nothing here. Why some rounds of DABA take many times its usual "
             "time is not known: they remain when each round is the fastest of several runs.",
         )
 
@@ -173,7 +173,8 @@ def functional(report: Report, settings: Settings) -> None:
         "FOA's standard deviation is as much as 5 times that of Two-Stacks, by garbage collection",
         f"{span(spread.values())} times",
         max(spread.values()) > 2,
-        "Python frees a cell by counting its references, as soon as nobody has it: no collector stops the program.",
+        "Each round is the fastest of some runs here, so that a collector's pause does not count unless it falls on "
+        "the same round every time; and Python frees most cells by counting references, as soon as nobody has them.",
     )
 
 

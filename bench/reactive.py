@@ -104,8 +104,8 @@ def _judge_points(report: Report, settings: Settings, points: Mapping[str, tuple
         f"{size(min(evens), smallest, largest)} to {size(max(evens), smallest, largest)}; 10 times "
         f"{size(min(tens), smallest, largest)} to {size(max(tens), smallest, largest)}",
         max(evens) <= 370 and max(tens) <= 5810,
-        "Most points come sooner here: both sides are compiled alike, and nothing of a streaming system lies between, "
-        "whose cost for a tuple is the same on both sides and hides the difference.",
+        "Most points come sooner here. Both sides are compiled alike, and nothing of a streaming system lies between, "
+        "whose cost for a tuple would be the same on both sides and hide a part of the difference.",
     )
     never = {n: points[n][0] for n in ("count", "collect") if n in points}
     if never:
@@ -139,8 +139,8 @@ def figure_6(report: Report, settings: Settings) -> None:
         "RA is slower on small windows (5 to 10%), faster at 1024, and more so for StdDev (10x) than for Max (3x)",
         "; ".join(f"{n} {figure(g[low])}x as fast at {low}, {figure(g[high])}x at {high}" for n, g in gains.items()),
         all(g[low] < 1 for g in gains.values()) and gains["std"][high] > gains["max"][high] > 1,
-        "The factors are larger at both ends, as only the aggregation is timed: in the paper a tuple also goes through "
-        "a streaming system, at the same cost for both.",
+        "The factors are larger at both ends, probably as only the aggregation is timed: in the paper a tuple also "
+        "goes through a streaming system, at the same cost for both.",
     )
 
 
@@ -174,7 +174,7 @@ def figure_7(report: Report, settings: Settings) -> None:
         ""
         if all(r > 0.9 for _, _, r in fits.values())
         else "A combine takes a few nanoseconds here, so that levels of the tree that lie in slower memory show in the "
-        "cost; in the paper a tuple takes a microsecond.",
+        "cost; in the paper a tuple takes a microsecond. On a shared machine, one disturbed point lowers R² too.",
     )
 
 

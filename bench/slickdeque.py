@@ -85,7 +85,7 @@ def run(report: Report, settings: Settings) -> None:
 
 
 FEW_ITEMS = "At four items or ranges, recalculation in registers is the fastest here."
-DEGREE = "By how much they differ is another matter: all algorithms are compiled alike here, and more is not known."
+DEGREE = "How much faster it is differs too: all algorithms are compiled alike here, and more is not known."
 
 
 def streams(report: Report, settings: Settings) -> str:
@@ -146,7 +146,8 @@ def one_query(report: Report, settings: Settings, name: str, number: int, paper:
         f"from 16 to {power(long)} items a query takes {', '.join(f'{a} {figure(r)}x' for a, r in growth.items())}",
         constant == {slick, *FLAT} & set(growth),
         "Constant is taken as less than twice the time. FlatFIT is near to that at the longest windows, and above it "
-        "in some runs; probably as its links are one more array that does not fit into the caches.",
+        "in some runs; probably as its links are one more array that does not fit into the caches. Where others are "
+        "above it too, other programs on the machine may be the reason, which was not checked.",
     )
 
 
