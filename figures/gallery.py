@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from figures import windows
 from figures.blocks import blocks
 from figures.canvas import Canvas
 from figures.daba import daba, daba_lite
@@ -37,6 +38,15 @@ FIGURES: dict[str, Callable[[], Canvas]] = {
     "shared-slices": shared_slices,
     "wheel": wheel,
     "wheel-plan": wheel_plan,
+    "windows-tumbling": windows.tumbling,
+    "windows-sliding": windows.sliding,
+    "windows-session": windows.session,
+    "windows-rows": windows.rows_every,
+    "windows-punctuated": windows.punctuated,
+    "windows-trailing": windows.trailing,
+    "windows-last-rows": windows.last_rows,
+    "windows-delta": windows.delta,
+    "windows-watermark": windows.watermark,
 }
 
 

@@ -6,6 +6,8 @@ from datetime import datetime
 from figures.canvas import MARGIN, WIDTH, Canvas
 
 BAR = 24
+SIDE = 8
+"""Room for half of the words at the ends of the axis."""
 
 
 class Timeline(Canvas):
@@ -13,11 +15,11 @@ class Timeline(Canvas):
 
     def __init__(self, title: str, description: str, low: float, high: float, *, label: int = 0) -> None:
         super().__init__(title, description)
-        self.low, self.high, self.left = low, high, MARGIN + label
+        self.low, self.high, self.left = low, high, MARGIN + max(label, SIDE)
         self.y = float(MARGIN)
 
     def x(self, at: float) -> float:
-        return self.left + (at - self.low) / (self.high - self.low) * (WIDTH - MARGIN - 8 - self.left)
+        return self.left + (at - self.low) / (self.high - self.low) * (WIDTH - MARGIN - SIDE - self.left)
 
     def heading(self, words: str, right: str = "") -> None:
         self.y += 14
@@ -41,7 +43,7 @@ class Timeline(Canvas):
         for tick in ticks:
             self.line([(self.x(tick), self.y - 4), (self.x(tick), self.y)])
             self.text(self.x(tick), self.y + 16, words(tick), "soft small middle")
-        self.y += 24
+        self.y += 20
         self.bottom = max(self.bottom, self.y)
 
     def rows(self, named: Sequence[tuple[str, float]], *, thick: Iterable[str] = (), fill: str = "back") -> None:
