@@ -13,6 +13,8 @@ from bench.papers import finding, power, summed, thinned
 
 COMPILED = ("two_stacks", "ioa", "daba", "two_stacks_lite", "daba_lite")
 INTERPRETED = ("two_stacks", "foa", "ioa", "daba")
+DRAWN = ("foa", "ioa", "daba")
+"""Those whose rounds figure 13 shows one by one."""
 
 
 def latency(report: Report, settings: Settings) -> None:
@@ -49,7 +51,7 @@ def _keep(
         about = {"aggregate": name, "algorithm": a, "window": settings.window, **what}
         paper = {} if average is None else {"paper": average, "paper_std": deviation, "paper_unit": "cycles"}
         report.keep(unit, summed(values), experiment=where, **about, **paper)
-        if name in SHOWN:
+        if name in SHOWN and a in DRAWN:
             top = f"figure 13, {name}, latency" + (", interpreted" if what else "")
             report.keep(unit, thinned(values), experiment=top, kind="series", **about)
 

@@ -69,15 +69,14 @@ POINTS = 400
 """The most points of a line over a run of many rounds."""
 
 
-def thinned(values: np.ndarray) -> dict[str, list[float]]:
-    """A long series as at most 400 stretches: the first round of each, and its median, lowest and highest value."""
+def thinned(values: np.ndarray) -> dict[str, list[int]]:
+    """A long series as at most 400 stretches: the first round of each, and its median and highest value, rounded."""
     stretches = np.array_split(values, min(POINTS, len(values)))
     first = np.cumsum([0, *(len(stretch) for stretch in stretches[:-1])])
     return {
         "first": first.tolist(),
-        "medians": [float(np.median(stretch)) for stretch in stretches],
-        "lows": [float(stretch.min()) for stretch in stretches],
-        "highs": [float(stretch.max()) for stretch in stretches],
+        "medians": [round(float(np.median(stretch))) for stretch in stretches],
+        "highs": [round(float(stretch.max())) for stretch in stretches],
     }
 
 
