@@ -1,6 +1,11 @@
 """The application: all endpoints over some stores."""
 
-from fastapi import FastAPI
+try:
+    from fastapi import FastAPI
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"the server needs FastAPI ({error}): pip install 'slidewheel[serve]'", name=error.name
+    ) from None
 
 from slidewheel import __version__
 from slidewheel.serve import static

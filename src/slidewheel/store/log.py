@@ -33,7 +33,7 @@ def delta() -> Any:
     try:
         import deltalake
     except ImportError:
-        raise Unsupported("stores are Delta tables: install slidewheel[store]") from None
+        raise Unsupported("a store is a Delta table, for which there is: pip install 'slidewheel[store]'") from None
     return deltalake
 
 
