@@ -165,7 +165,7 @@ def counted(report: Report, settings: Settings, kind: str) -> None:
             for a, count in _counts(report, where, length, windows).items():
                 found[a].setdefault(length, []).append(count)
                 about = {"sequence": kind, "algorithm": a, "items": length, "windows": len(windows), "seed": seed}
-                paper = {"paper": _naive(windows)} if a == "recalc" else {}
+                paper = {"paper": _naive(windows), "counted": _naive(windows) <= COUNTED} if a == "recalc" else {}
                 each = {"median": count, "per_window": count / len(windows)}
                 report.keep("combines", each, experiment=where, **about, **paper)
     for a, line in found.items():

@@ -36,8 +36,13 @@ def write(page: Page) -> None:
 def _combines(page: Page, kind: str, what: str) -> None:
     where = f"combines, {kind}"
     page.heading(f"Combines: {kind}")
-    page.say(f"Windows: {what}. Combines for each window, the average of all seeds.")
     found = page.records.where(experiment=where, unit="combines")
+    summed = sorted({r["items"] for r in found.where(algorithm="recalc", counted=False)})
+    page.say(
+        f"Windows: {what}. Combines for each window, the average of all seeds."
+        + (f" With {' and '.join(f'{n:,}' for n in summed)} items those of `recalc` are " if summed else "")
+        + ("the paper's sum for some of the seeds, as counting them would take long." if summed else "")
+    )
     averages = Records(
         {"algorithm": a, "items": n, "median": fmean(r["per_window"] for r in found.where(algorithm=a, items=n))}
         for a in found.values("algorithm")
