@@ -29,6 +29,7 @@ html_css_files = ["site.css"]
 pygments_dark_style = "a11y-dark"
 html_copy_source = html_show_sourcelink = False
 html_show_sphinx = html_show_copyright = False
+html_use_index = html_domain_indices = False  # the search finds names, too
 highlight_language = "none"  # a fence without a language is a drawing
 
 # Links to headings, as on GitHub.
