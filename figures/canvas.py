@@ -20,7 +20,9 @@ class Canvas:
     def text(self, x: float, y: float, words: object, look: str = "ink") -> None:
         """`look` is made of a colour and small, bold, middle, end."""
         self.bottom = max(self.bottom, y + 4)
-        self.parts.append(f'<text x="{_number(x)}" y="{_number(y)}" class="{look}">{escape(str(words), False)}</text>')
+        own = " ".join(word for word in look.split() if word != "ink")  # which all text is, unless it says otherwise
+        kind = f' class="{own}"' if own else ""
+        self.parts.append(f'<text x="{_number(x)}" y="{_number(y)}"{kind}>{escape(str(words), False)}</text>')
 
     def box(
         self,
@@ -37,7 +39,7 @@ class Canvas:
         """A box around its words. "gone" is for what is still in memory and no longer used, "empty" for nothing."""
         self.bottom = max(self.bottom, y + height)
         place = f'x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" height="{_number(height)}"'
-        self.parts.append(f'<rect {place} rx="4" class="box {fill}{" thick" if thick else ""}"/>')
+        self.parts.append(f'<rect {place} class="{fill}{" thick" if thick else ""}"/>')
         if str(words):
             colour = look or ("soft" if fill == "gone" else "ink")
             tight = " small" if 9 * len(str(words)) > width else ""

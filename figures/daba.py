@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from figures.canvas import Canvas
 from figures.strip import Strip
-from figures.watch import Seen, Watch
+from figures.watch import Seen, Watch, combines
 
 BEFORE = "insert a b c d e f g; evict; evict"
 STEPS = ("evict", "insert h", "evict", "insert i", "evict", "insert j")
@@ -81,14 +81,15 @@ def _steps(strip: Strip, watch: Watch) -> Iterator[Seen]:
     seen = watch.step(BEFORE)
     strip.step(BEFORE, "two have left already")
     yield seen
-    skipped = ""
+    skipped, cost = "", 0
     for number, script in enumerate(STEPS):
         seen = watch.step(script)
+        cost += len(seen.combines)
         if number == HIDDEN:
             skipped = f"{script} ({case(seen)}); "
             continue
-        strip.step(skipped + script, CASES[case(seen)], right=seen.cost)
-        skipped = ""
+        strip.step(skipped + script, CASES[case(seen)], right=combines(cost))
+        skipped, cost = "", 0
         yield seen
 
 

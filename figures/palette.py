@@ -31,6 +31,7 @@ DARK = {
 FILLS = ("plain", "front", "back", "left", "right", "ready")
 """What a box may be filled with; text on it is ink."""
 TEXTS = ("ink", "soft", "mark")
+"""Ink unless it says otherwise."""
 
 
 def style() -> str:
@@ -38,7 +39,7 @@ def style() -> str:
     fixed = (
         "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;font-size:14px}"
         ".small{font-size:13px}.bold{font-weight:600}.middle{text-anchor:middle}.end{text-anchor:end}"
-        ".box{stroke-width:1}.empty,.gone,.dashed{stroke-dasharray:3 3}.thick{stroke-width:2.5}"
+        "rect{rx:4px}.card{rx:10px}.empty,.gone,.dashed{stroke-dasharray:3 3}.thick{stroke-width:2.5}"
         ".path{fill:none;stroke-width:1.5}.path.thick{stroke-width:2}"
     )
     return f"{fixed}{_rules(LIGHT)}@media (prefers-color-scheme:dark){{{_rules(DARK)}}}"
@@ -46,7 +47,7 @@ def style() -> str:
 
 def _rules(colour: dict[str, str]) -> str:
     rules = [f".card{{fill:{colour['card']};stroke:{colour['edge']}}}"]
-    rules += [f".{name}{{fill:{colour[name]}}}" for name in TEXTS]
+    rules += [f"{'text' if name == 'ink' else '.' + name}{{fill:{colour[name]}}}" for name in TEXTS]
     rules += [f".{name}{{fill:{colour[name]};stroke:{colour['line']}}}" for name in FILLS]
     rules += [f".{name}{{fill:{colour['card']};stroke:{colour['line']}}}" for name in ("empty", "gone")]
     rules += [f".path{{stroke:{colour['line']}}}.rule{{stroke:{colour['edge']}}}.head{{fill:{colour['line']}}}"]

@@ -83,8 +83,11 @@ class Seen:
 
     @property
     def cost(self) -> str:
-        count = len(self.combines)
-        return f"{count} combine{'' if count == 1 else 's'}"
+        return combines(len(self.combines))
+
+
+def combines(count: int) -> str:
+    return f"{count} combine{'' if count == 1 else 's'}"
 
 
 class _Noting(list):  # type: ignore[type-arg]

@@ -47,5 +47,6 @@ def test_links_lead_somewhere_and_pictures_have_words(page):
 
 
 def test_every_picture_is_shown():
-    shown = {name for page in DOCS.rglob("*.md") for name in re.findall(r"figures/([\w-]+)\.svg", page.read_text())}
+    texts = [page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md")]
+    shown = {name for text in texts for name in re.findall(r"figures/([\w-]+)\.svg", text)}
     assert shown == set(FIGURES)
