@@ -51,21 +51,20 @@ NOTES = {
     "": "The paper's data are not at hand: these are streams with their rates and their disorder. Answers are compared "
     "first. uwheel's time is taken inside its own process, ours is that of calls from Python, and ratios are medians "
     "of the ratios within rounds. Our integer sums never wrap around, uwheel's do.",
-    "ingest": "Rows far out of order (Citi Bike, write-ahead 64) wait in the overflow wheel; ours finds its slots at "
-    "once, where uwheel's timer goes through them tick by tick. With write-ahead 512 nearly all rows go straight "
-    "into slots, and what is left of the difference is the work per tick. Dense streams spend their time in one "
-    "addition per row: floats take half of uwheel's time, integers more, as ours look for an overflow each time.",
+    "ingest": "Rows far ahead of the watermark wait in the overflow wheel, as nearly half of Citi Bike's do with "
+    "write-ahead 64; ours finds their slots at once, where uwheel's timer goes through them tick by tick. With "
+    "write-ahead 512 nearly all rows go straight into slots, and what is left of the difference is the work per tick. "
+    "Dense streams spend their time in one addition per row, where there is little to win: least with integers, as "
+    "ours look for an overflow each time.",
     "figure 7": "The paper speaks of time, but the authors' program counts calls, and so does the first figure here: "
     "8,010,578 inserts beside a window for each second of 153 days are the paper's 38%.",
-    "figure 9, many at once": "query_many takes two threads unless it has prefix sums; uwheel has one. Where uwheel "
-    "itself needs only 100 to 250 ns (hours), half of ours is planning, and that is where 0.15 is missed; with "
-    "integers the planner also looks for the inverse landmark, which saves a quarter of the combines and takes about "
-    "as long as it saves. Two shared cores are not always two. Prefix sums of floats take 24 bytes each, to be exact, "
-    "and on seven days do not fit the nearer caches. Scans by hint over thousands of slots are where uwheel's vectors "
-    "win.",
-    "figure 9": "A single call from Python takes a microsecond, most of which is the call; in Rust a range takes as "
-    "long or less.",
-    "figure 9, groups": "A day in minutes reads 1,440 slots; what is left is the making of a table from them.",
+    "figure 9, many at once": "query_many takes two threads unless it has prefix sums; uwheel has one, and two shared "
+    "cores are not always two. At the precision of hours uwheel needs so little that our planning shows; with integers "
+    "the planner also looks for the inverse landmark, which saves combines and takes about as long as it saves. Prefix "
+    "sums of floats take 24 bytes each, to be exact, and on seven days do not fit the nearer caches. Scans by hint "
+    "over thousands of slots are where uwheel's vectors win.",
+    "figure 9": "Most of a single call from Python is the call.",
+    "figure 9, groups": "A day in minutes reads 1,440 slots; the rest is the making of a table from them.",
     "figure 11": "Prefix sums of floats are kept in three parts, so that differences are exact.",
 }
 """By experiment, what there is to say besides the figures."""

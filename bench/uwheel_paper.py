@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from bench.harness import Report, Timing, figure
 from bench.papers import average
 from bench.papers import finding as found_so
+from bench.uwheel_data import HIGH, LOW, length_of
 
 SYSTEMS = ("uwheel 64", "uwheel 512", "FiBA", "FiBA CG")
 PUBLISHED = {
@@ -69,10 +70,12 @@ def finding(report: Report, where: str, paper: str, here: str, seen: bool, why: 
 
 def published(report: Report) -> None:
     """The paper's throughputs, to be shown beside ours."""
+    seconds = {"/".join(map(length_of, window)): window for window in (*HIGH, *LOW)}
     for (experiment, stream), windows in PUBLISHED.items():
         for window, figures in windows.items():
+            length, slide = seconds[window]
             for name, found in zip(SYSTEMS, figures, strict=True):
-                known = {"stream": stream, "window": window, "contestant": name}
+                known = {"stream": stream, "window": window, "range_s": length, "slide_s": slide, "contestant": name}
                 report.keep("million/s", {"median": found}, experiment=f"{experiment}, published", **known)
 
 
