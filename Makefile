@@ -9,12 +9,14 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal --durations=15
 
 # What needs more than the core dependencies: a Java runtime, Delta tables, a server, a browser.
-BEYOND_CORE := tests/spark tests/pipeline tests/cli tests/kafka tests/store tests/serve tests/browser \
-	src/slidewheel/spark src/slidewheel/store src/slidewheel/serve docs/spark.md docs/pipelines.md docs/stores.md \
-	docs/server.md tests/bench/test_spark.py tests/bench/test_store.py
+BEYOND_CORE := tests/spark tests/pipeline tests/cli tests/kafka tests/store tests/serve tests/browser tests/docs \
+	tests/packaging tests/bench/test_spark.py tests/bench/test_store.py \
+	src/slidewheel/spark src/slidewheel/store src/slidewheel/serve \
+	docs/spark.md docs/spark-cluster.md docs/pipelines.md docs/start.md docs/stores.md docs/server.md \
+	docs/migration/from-f-window.md docs/migration/from-range-between.md docs/migration/from-tempo.md
 
 .DEFAULT_GOAL := help
-.PHONY: help setup page demo tour test test-core test-kafka test-all-but-kafka fuzz lint bench docs clean
+.PHONY: help setup page demo tour test test-core test-kafka test-all-but-kafka fuzz lint bench figures docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
@@ -66,6 +68,9 @@ lint: $(STAMP) ## ruff and mypy
 bench: page ## run the benchmarks and make their pages; BENCH_ARGS="--quick" and the like are passed on
 	$(BIN)/slidewheel bench $(BENCH_ARGS)
 
+figures: $(STAMP) ## draw the pictures of the documentation, from runs of the code
+	$(BIN)/python -m figures
+
 docs: $(STAMP) ## run the examples in README.md and docs, and build the site in build/site
 	$(PYTEST) README.md docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/site
@@ -73,4 +78,4 @@ docs: $(STAMP) ## run the examples in README.md and docs, and build the site in 
 
 clean: ## remove .venv, caches and build output
 	rm -rf $(VENV) src/slidewheel/serve/page/vendor build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src tests bench examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests bench examples figures -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
