@@ -21,7 +21,7 @@ html_title = f"slidewheel {__version__}"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["**.ipynb_checkpoints", "benchmarks-*.md"]
+exclude_patterns = ["**.ipynb_checkpoints"]
 
 html_theme = "furo"
 html_static_path = ["_static"]
