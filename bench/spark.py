@@ -44,14 +44,15 @@ class Settings:
 
 FULL = Settings()
 QUICK = Settings(
-    rows=40_000,
-    keys=(10, 200, 2000),
-    ratios=(3, 60),
-    trailing=(60, 600),
-    last=(100,),
+    rows=300_000,
+    keys=(200, 200, 200),
+    ratios=(60, 300),
+    trailing=(600,),
+    last=(1000,),
     ten=(6,),
+    hot=(0.0,),
     sample=1000,
-    seconds=2,
+    seconds=1.5,
     rounds=3,
 )
 SMOKE = Settings(

@@ -53,7 +53,8 @@ def _second_thread() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="slidewheel")
 
 
-os.register_at_fork(after_in_child=_second_thread.cache_clear)  # threads do not live on in a child
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=_second_thread.cache_clear)  # threads do not live on in a child
 
 
 @contextlib.contextmanager
