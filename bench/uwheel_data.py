@@ -60,14 +60,14 @@ class Settings:
     slow_rows: int = 600_000
     window_rows: int = 1_000_000
     slow_window_rows: int = 300_000
-    fiba_rows: int = 40_000
-    slow_fiba_rows: int = 10_000
+    fiba_rows: int = 15_000
+    slow_fiba_rows: int = 6000
     ahead: tuple[int, ...] = (64, 512)
     kinds: tuple[str, ...] = ("i8", "f8")
     """Of ingest: the paper has integers alone."""
     high: tuple[tuple[int, int], ...] = HIGH
     low: tuple[tuple[int, int], ...] = LOW
-    latency_rows: int = 50_000
+    latency_rows: int = 15_000
     spans: tuple[tuple[int, str], ...] = ((1, "i8"), (7, "i8"), (7, "f8"))
     """Days and the type of values."""
     ranges: int = 50_000
@@ -76,7 +76,7 @@ class Settings:
     """For those that need more than microseconds for one."""
     explained: int = 1000
     repeat: int = 50
-    flights: int = 100_000
+    flights: int = 50_000
     uwheel: bool = True
 
 
