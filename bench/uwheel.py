@@ -51,9 +51,9 @@ NOTES = {
     "": "The paper's data are not at hand: these are streams with their rates and their disorder. Answers are compared "
     "first. uwheel's time is taken inside its own process, ours is that of calls from Python, and ratios are medians "
     "of the ratios within rounds. Our integer sums never wrap around, uwheel's do.",
-    "ingest": "Rows far ahead of the watermark wait in the overflow wheel, as nearly half of Citi Bike's do with "
-    "write-ahead 64; ours finds their slots at once, where uwheel's timer goes through them tick by tick. With "
-    "write-ahead 512 nearly all rows go straight into slots, and what is left of the difference is the work per tick. "
+    "ingest": "Rows far ahead of the watermark wait in the overflow wheel, as more than half of Citi Bike's do "
+    "with write-ahead 64; ours finds their slots at once, where uwheel's timer goes through them tick by tick. With "
+    "write-ahead 512 all rows go straight into slots, and what is left of the difference is the work per tick. "
     "Dense streams spend their time in one addition per row, where there is little to win: least with integers, as "
     "ours look for an overflow each time.",
     "figure 7": "The paper speaks of time, but the authors' program counts calls, and so does the first figure here: "
