@@ -40,9 +40,13 @@ query = sw.query(time="t", windows=sw.tumbling("1h"), aggregates=sw.sum("v"))
 assert [row.sum_v for row in query.spark(rows).collect()] == [3.0]
 spark.stop()
 """
+NO_SPARK = """
+import slidewheel as sw
+sw.query(time='t', windows=sw.tumbling('1h'), aggregates=sw.count()).spark(None)
+"""
 COMMAND = "from slidewheel.cli.main import main; main()"
 WORKS = {"": ROLLING, "spark": SPARK, "store": STORE, "serve": SERVE, "cli": ROLLING}
-NEEDS = {"store": STORE, "serve": SERVE, "spark": "import slidewheel.spark; slidewheel.spark.session()", "cli": COMMAND}
+NEEDS = {"store": STORE, "serve": SERVE, "spark": NO_SPARK, "cli": COMMAND}
 BRINGS = {"serve": {"serve", "store"}}
 """Which of these an extra brings, if it is not itself alone."""
 

@@ -32,14 +32,15 @@ def write(page: Page) -> None:
 
 
 def _whose(record: Record) -> str:
-    return "slidewheel" if record["contestant"] in registry.ALGORITHMS else "others"
+    ours = (*registry.ALGORITHMS, *registry.NOT_FIFO)
+    return "slidewheel" if record["contestant"] in ours else "others"
 
 
 def headlines(page: Page) -> list[Headline]:
     found = []
     for aggregate in page.records.values("aggregate"):
         records = page.records.where(aggregate=aggregate)
-        ours = Records(r for r in records if r["contestant"] in ("two_stacks_lite", "daba_lite"))
+        ours = Records(r for r in records if r["contestant"] in ("two_stacks_lite", "daba_lite", "fiba"))
         others = [r for r in records if _whose(r) == "others"]
         if ours and others:
             best, mine = (min(group, key=lambda r: r["median"]) for group in (others, ours))

@@ -90,8 +90,10 @@ class Query:
         hot_keys: a few keys may have most of the rows, so that rows(n) is to use several cores for one key. Spark reads
             the DataFrame once more for that. Other windows that allow it are always spread so.
         """
-        from slidewheel.spark.apply import apply  # the only room that needs pyspark
-
+        try:
+            from slidewheel.spark.apply import apply  # the only room that needs pyspark
+        except ModuleNotFoundError as error:
+            raise Unsupported(f"query.spark needs Spark ({error}): pip install 'slidewheel[spark]'") from None
         return apply(self, df, late_to, plan, expected_keys, hot_keys)
 
     def explain(self, df: Any = None, *, expected_keys: int | None = None, hot_keys: bool = False) -> str:
