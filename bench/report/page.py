@@ -121,8 +121,8 @@ class Page:
         self.table(["", "the paper", "here", "the same"], rows)
         whys = [f"- **{r['experiment']}**: {r['why']}" for r in found if r.get("why")]
         if whys:
-            self.say("Why they differ:")
-            self.say("\n".join(whys))
+            self.say("Why, as far as we know:")
+            self.say("\n".join(dict.fromkeys(whys)))
 
     def targets(self) -> None:
         """What this suite aims at, and whether it gets there."""

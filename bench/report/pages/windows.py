@@ -26,10 +26,10 @@ def write(page: Page) -> None:
 
 
 def _drawn(page: Page, form: str, keys: int, records: Records) -> None:
-    page.heading(f"{form}, {keys:,} {'key' if keys == 1 else 'keys'}")
+    page.heading(f"{form}, {_keys(keys)}")
     alone = records.where(windows=1, aggregates=min(records.values("aggregates")))
     if form == "sliding":
-        title = f"One window, one aggregate, {keys:,} keys: ns per row"
+        title = f"One window, one aggregate, {_keys(keys)}: ns per row"
         page.lines(f"{form}-{keys}", title, alone, "ratio", "library", "range / slide", "ns per row")
     libraries = records.values("library")
     rows = []
@@ -38,6 +38,10 @@ def _drawn(page: Page, form: str, keys: int, records: Records) -> None:
             for group in _by_ratio(records.where(windows=windows, aggregates=aggregates)):
                 rows.append(_row(group, libraries))
     page.table(["windows", "aggregates", "ratio", *libraries, "fastest other, times ours"], rows)
+
+
+def _keys(count: int) -> str:
+    return "1 key" if count == 1 else f"{count:,} keys"
 
 
 def _by_ratio(records: Records) -> list[Records]:
@@ -94,6 +98,6 @@ def headlines(page: Page) -> list[Headline]:
                 records = page.records.where(form=form, keys=keys, ratio=value, windows=1, aggregates=1)
                 best, ours = fastest(records), records.one(library="sw run")
                 if best is not None and ours is not None:
-                    what = f"{form} windows, {keys:,} keys, ratio {value}"
+                    what = f"{form} windows, {_keys(keys)}, ratio {value}"
                     found.append(Headline(what, best["library"], ratio(best, ours)))
     return found
