@@ -14,6 +14,11 @@ def write(page: Page) -> None:
         "*monotonic deque* is the textbook's sliding maximum, and river's classes are used as its documentation "
         "shows."
     )
+    page.say(
+        "river's sums, means and variances take back what leaves the window (`revert`), as `subtract_on_evict` does: "
+        "fewer steps than the other algorithms need, but rounding errors stay behind. The monotonic deque is faster "
+        "than any general algorithm, and is for maxima and minima only; `slickdeque` is its general form."
+    )
     for aggregate in page.records.values("aggregate"):
         found = sorted(page.records.where(aggregate=aggregate), key=lambda r: r["median"])
         page.bars(
