@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
-PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal --durations=15
+PYTEST := $(BIN)/python -m pytest --dist worksteal --durations=15 -n
 
 # What needs more than the core dependencies: a Java runtime, Delta tables, a server, a browser.
 BEYOND_CORE := tests/spark tests/pipeline tests/cli tests/kafka tests/store tests/serve tests/browser tests/docs \
@@ -47,18 +47,19 @@ tour: $(STAMP) ## windows, streams and wheels in the terminal, without Spark: ex
 test: lint ## lint, then every test and doctest
 	$(MAKE) --jobs=2 test-kafka test-all-but-kafka
 
+# Three workers for two cores: tests on Spark wait about as long as they work.
 test-all-but-kafka: page
-	$(PYTEST) --ignore=tests/kafka
+	$(PYTEST) 3 --ignore=tests/kafka
 
 test-core: $(STAMP) ## tests and doctests that need neither Spark nor a browser
-	$(PYTEST) $(addprefix --ignore=,$(BEYOND_CORE))
+	$(PYTEST) 2 $(addprefix --ignore=,$(BEYOND_CORE))
 
 # In a process of its own: a Spark session that is there already would lack Kafka's jars.
 test-kafka: $(STAMP) ## tests against a real Kafka broker; the first run fetches its jars
 	$(BIN)/python -m pytest -q tests/kafka
 
 fuzz: $(STAMP) ## the long randomised tests
-	$(PYTEST) -m slow --ignore=tests/kafka
+	$(PYTEST) 2 -m slow --ignore=tests/kafka
 
 lint: $(STAMP) ## ruff and mypy
 	$(BIN)/ruff check .
@@ -72,7 +73,7 @@ figures: $(STAMP) ## draw the pictures of the documentation, from runs of the co
 	$(BIN)/python -m figures
 
 docs: $(STAMP) ## run the examples in README.md and docs, and build the site in build/site
-	$(PYTEST) README.md docs
+	$(PYTEST) 2 README.md docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/site
 	@echo "==> the site is there: build/site/index.html"
 

@@ -22,6 +22,7 @@ def test_suite(suite):
     assert made.results and made.targets
 
 
+@pytest.mark.slow  # as long as the suite itself
 def test_a_wrong_answer_is_found(monkeypatch):
     asked = store._asked
     monkeypatch.setattr(store, "_asked", lambda *given: asked(*given)[:-1])

@@ -41,7 +41,6 @@ COMPILED = {
     ("sum", "f8"),
     ("max", "f8"),
     ("last", "i8"),
-    ("bloom", "i8"),
 }
 ONLY_TEXT = ("concat", "collect", "collect_distinct", "Words")
 
