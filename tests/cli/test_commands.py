@@ -8,7 +8,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import slidewheel
-from slidewheel.cli import progress
+from slidewheel.cli import bench, progress
 from slidewheel.cli.commands import app
 from slidewheel.pipeline.summary import Summary
 from slidewheel.spark import doctor
@@ -35,6 +35,18 @@ def run(tmp_path, monkeypatch):
 def test_version(run):
     done = run("version")
     assert (done.exit_code, done.stdout) == (0, f"{slidewheel.__version__}\n")
+
+
+def test_bench_passes_its_arguments_on(run):
+    helped = run("bench", "--help")
+    assert helped.exit_code == 0 and "usage: slidewheel bench" in helped.stdout and "slickdeque" in helped.stdout
+    assert run("bench", "rollin", "--quick").exit_code == 2
+
+
+def test_bench_needs_a_checkout(run, monkeypatch, tmp_path):
+    monkeypatch.setattr(bench.slidewheel, "__file__", str(tmp_path / "site-packages/slidewheel/__init__.py"))
+    done = run("bench", "--quick")
+    assert done.exit_code == 2 and "in a checkout of slidewheel's source" in done.stderr
 
 
 def test_explain(run):
