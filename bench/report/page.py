@@ -37,6 +37,10 @@ class Records(list[Record]):
         found = self.where(**wanted)
         return found[0] if len(found) == 1 else None
 
+    def fastest(self, name: str, but: Sequence[str]) -> Record | None:
+        """The one with the least median; not those whose field has one of these values."""
+        return min((r for r in self if r[name] not in but), key=lambda r: r["median"], default=None)
+
     def ratio(self, over: Mapping[str, Any], under: Mapping[str, Any]) -> Ratio | None:
         """How many times as long as the other one takes; both are of one race, so that their rounds belong together."""
         above, below = self.one(**over), self.one(**under)

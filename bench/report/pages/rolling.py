@@ -31,15 +31,10 @@ def write(page: Page) -> None:
         rows = []
         for window in records.values("window"):
             of = {r["library"]: r for r in records.where(window=window)}
-            best = fastest(Records(of.values()))
+            best = Records(of.values()).fastest("library", OURS)
             last = f"{ratio(best, of['sw'])} {best['library']}" if best is not None and "sw" in of else "-"
             rows.append([window, *(figure(of[name]["median"]) if name in of else "-" for name in libraries), last])
         page.table(["window", *libraries, "fastest other, times ours"], rows)
-
-
-def fastest(records: Records) -> "dict | None":
-    others = [r for r in records if r["library"] not in OURS]
-    return min(others, key=lambda r: r["median"], default=None)
 
 
 def headlines(page: Page) -> list[Headline]:
@@ -47,7 +42,7 @@ def headlines(page: Page) -> list[Headline]:
     for aggregate in page.records.values("aggregate"):
         for window in ("10", "1000", "1h"):
             records = page.records.where(aggregate=aggregate, window=window)
-            best, ours = fastest(records), records.one(library="sw")
+            best, ours = records.fastest("library", OURS), records.one(library="sw")
             if best is not None and ours is not None:
                 over = "hour" if window == "1h" else f"{window} rows"
                 found.append(Headline(f"rolling {aggregate}, {over}", best["library"], ratio(best, ours)))

@@ -54,7 +54,7 @@ def write(page: Page) -> None:
 
 def _row(case: str, group: Records, plans: list[str]) -> list[str]:
     most = max(r["rows"] for r in group)
-    best, ours = fastest(group), group.one(plan="ours")
+    best, ours = group.fastest("plan", ("ours",)), group.one(plan="ours")
     last = f"{ratio(best, ours)} {best['plan']}" if best is not None and ours is not None else "-"
     return [case, *(_cell(group.one(plan=plan), most) for plan in plans), last]
 
@@ -65,17 +65,13 @@ def _cell(record: Record | None, most: int) -> str:
     return short(1e9 / record["median"]) + ("" if record["rows"] == most else f" @{short(record['rows'])}")
 
 
-def fastest(group: Records) -> Record | None:
-    return min((r for r in group if r["plan"] != "ours"), key=lambda r: r["median"], default=None)
-
-
 def headlines(page: Page) -> list[Headline]:
     found = []
     for form, (title, _) in FORMS.items():
         records = page.records.where(form=form)
         for case in records.values("case"):
             group = records.where(case=case)
-            best, ours = fastest(group), group.one(plan="ours")
+            best, ours = group.fastest("plan", ("ours",)), group.one(plan="ours")
             if best is not None and ours is not None:
                 found.append(Headline(f"Spark, {title.lower()}, {case}", best["plan"], ratio(best, ours)))
     return found

@@ -51,7 +51,7 @@ def _by_ratio(records: Records) -> list[Records]:
 def _row(group: Records, libraries: list[str]) -> list[str]:
     most = max(r["rows"] for r in group)
     cells = [_cell(group.one(library=name), most) for name in libraries]
-    first, best = group[0], fastest(group)
+    first, best = group[0], group.fastest("library", OURS)
     ours = group.one(library="sw run")
     last = f"{ratio(best, ours)} {best['library']}" if best is not None and ours is not None else "-"
     return [str(first["windows"]), str(first["aggregates"]), str(first["ratio"]), *cells, last]
@@ -62,11 +62,6 @@ def _cell(record: Record | None, most: int) -> str:
         return "-"
     rows = record["rows"]
     return figure(record["median"]) + ("" if rows == most else f" @{rows // 1000}k" if rows >= 1000 else f" @{rows}")
-
-
-def fastest(records: Records) -> Record | None:
-    others = [r for r in records if r["library"] not in OURS]
-    return min(others, key=lambda r: r["median"], default=None)
 
 
 def _streams(page: Page) -> None:
@@ -96,7 +91,7 @@ def headlines(page: Page) -> list[Headline]:
         for keys in page.records.values("keys"):
             for value in ratios:
                 records = page.records.where(form=form, keys=keys, ratio=value, windows=1, aggregates=1)
-                best, ours = fastest(records), records.one(library="sw run")
+                best, ours = records.fastest("library", OURS), records.one(library="sw run")
                 if best is not None and ours is not None:
                     what = f"{form} windows, {_keys(keys)}, ratio {value}"
                     found.append(Headline(what, best["library"], ratio(best, ours)))
