@@ -11,18 +11,13 @@ from bench.harness import Contestant, Report, Timing, disagreement
 
 ELSEWHERE = ("store", "serve", "spark", "stream")
 """Suites with tests of their own, as they need more than the core."""
-LONG = ("uwheel", "slickdeque", "reactive")
-"""Suites that compile for long."""
 
 
 def report() -> Report:
     return Report(rounds=1, out=io.StringIO())
 
 
-@pytest.mark.parametrize(
-    "suite",
-    [pytest.param(s, marks=pytest.mark.slow if s in LONG else ()) for s in suites.SUITES if s not in ELSEWHERE],
-)
+@pytest.mark.parametrize("suite", [suite for suite in suites.SUITES if suite not in ELSEWHERE])
 def test_all_contestants_of_a_suite_give_the_same_answers_and_its_page_is_made(suite, tmp_path):
     assert command.main([suite, "--smoke", "--results", str(tmp_path), "--pages", str(tmp_path)]) == 0
     found = results.load(tmp_path, suite)

@@ -30,7 +30,6 @@ def one_session():
 
 
 @pytest.mark.usefixtures("one_session")
-@pytest.mark.slow  # all plans of all cases, each of them a job or a stream
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.__name__.removeprefix("bench."))
 def test_all_plans_of_a_suite_give_the_same_answers(suite):
     made = report()
