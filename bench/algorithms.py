@@ -33,7 +33,7 @@ class Settings:
 
 
 FULL = Settings()
-QUICK = Settings(windows=(1 << 8, 1 << 20), rounds=1 << 18)
+QUICK = Settings(windows=(1 << 8, 1 << 20), rounds=1 << 18, aggregates=("sum", "max", "std", "bloom"))
 SMOKE = Settings(windows=(4, 8), rounds=16, flat=(4, 8), aggregates=("sum",), algorithms=("two_stacks", "daba", "foa"))
 
 
