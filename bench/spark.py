@@ -52,7 +52,7 @@ QUICK = Settings(
     ten=(6,),
     hot=(0.0,),
     sample=1000,
-    seconds=1.5,
+    seconds=1,
     rounds=3,
 )
 SMOKE = Settings(
