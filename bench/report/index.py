@@ -32,8 +32,8 @@ HOW = """
   by hand but the explanations.
 - A plan that would take too long for a round gets fewer rows, and its page says how many.
 
-Run it yourself, from a checkout: `slidewheel bench --quick` (all suites, 15 minutes), `slidewheel bench` (all of it),
-or `slidewheel bench rolling` (one suite). Where Rust's cargo is there, uwheel is built for its comparison.
+Run it yourself, from a checkout: `slidewheel bench --quick` (all suites, about 15 minutes), `slidewheel bench` (all of
+it), or `slidewheel bench rolling` (one suite). Where Rust's cargo is there, uwheel is built for its comparison.
 """
 
 
