@@ -47,7 +47,9 @@ def _parsed(arguments: list[str] | None, prog: str) -> Any:
     )
     parser.add_argument("suites", nargs="*", metavar="suite", help="which suites to run; all of them if none is named")
     much = parser.add_mutually_exclusive_group()
-    much.add_argument("--quick", action="store_true", help="fewer rows, windows and rounds: all suites in about 15 minutes")
+    much.add_argument(
+        "--quick", action="store_true", help="fewer rows, windows, rounds: all suites in about 15 minutes"
+    )
     much.add_argument("--smoke", action="store_true", help="only to compare answers: the times mean nothing")
     parser.add_argument(
         "--results", metavar="DIR", type=Path, default=results.FOLDER, help="where results go, and pages come from"
