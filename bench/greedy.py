@@ -1,6 +1,6 @@
 """The greedy algorithm (Basin, Klaedtke, Zalinescu, IPL 2015): the fewest combines for any sequence of windows.
 
-The paper proves and does not measure. Counted here: its example, small sequences against every other way to compute
+The paper proves; we know of no measurements in it. Counted here: its example, small sequences against every other way to compute
 them, and long random sequences by several algorithms; timed: whether the running time is linear, and what the fewest
 combines are worth.
 """
@@ -86,7 +86,7 @@ KINDS: dict[str, Callable[[random.Random, int], Windows]] = {
 
 def run(report: Report, settings: Settings) -> None:
     report.say("Basin, Klaedtke, Zalinescu: Greedily computing associative aggregations on sliding windows (IPL 2015)")
-    report.say("the paper has theorems and an example, and no measurements")
+    report.say("from the paper: its theorems and its example; we know of no measurements in it")
     example(report)
     optimum(report, settings)
     for kind in KINDS:

@@ -19,8 +19,8 @@ def write(page: Page) -> None:
     page.say(
         "Basin, Klaedtke, Zalinescu: *Greedily computing associative aggregations on sliding windows* (Information "
         "Processing Letters 2015). The paper proves that its algorithm takes the fewest combines that associativity "
-        "allows, in linear time, and shows an example; it has no measurements. Here its combines are counted beside "
-        "those of the other algorithms, and its time is taken."
+        "allows, in linear time, and shows an example; we know of no measurements in it. Here its combines are "
+        "counted beside those of the other algorithms, and its time is taken."
     )
     page.heading("The example, and the optimum")
     example = page.records.where(experiment="example", kind=None)
