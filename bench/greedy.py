@@ -1,8 +1,8 @@
 """The greedy algorithm (Basin, Klaedtke, Zalinescu, IPL 2015): the fewest combines for any sequence of windows.
 
-The paper proves; we know of no measurements in it. Counted here: its example, small sequences against every other way to compute
-them, and long random sequences by several algorithms; timed: whether the running time is linear, and what the fewest
-combines are worth.
+The paper proves; we know of no measurements in it. Counted here: its example, small sequences against every other way
+to compute them, and long random sequences by several algorithms; timed: whether the running time is linear, and what
+the fewest combines are worth.
 """
 
 import random
