@@ -63,8 +63,10 @@ def _parsed(arguments: list[str] | None, prog: str) -> Any:
             near = difflib.get_close_matches(name, SUITES, n=1)
             hint = f"did you mean {near[0]}? " if near else ""
             parser.error(f"unknown suite {name!r}; {hint}there are {', '.join(SUITES)}")
-    if options.smoke and options.results == results.FOLDER:
-        parser.error("--smoke measures nothing that is worth keeping: say with --results DIR where it may write")
+    if options.smoke and (options.results == results.FOLDER or not (options.no_report or options.pages != PAGES)):
+        parser.error(
+            "--smoke measures nothing worth keeping: say with --results DIR and --pages DIR where it may write"
+        )
     return options
 
 

@@ -106,11 +106,7 @@ def _cell(timing: Timing | None, unit: str) -> str:
     if timing is None:
         return "-"
     shown = {"million/s": 1e3 / timing.median, "µs": timing.median / 1e3, "ns": timing.median}[unit]
-    return f"{_short(shown)} ±{timing.spread:.0%}"
-
-
-def _short(value: float) -> str:
-    return figure(value) if value >= 0.1 else f"{value:.2g}"
+    return f"{figure(shown)} ±{timing.spread:.0%}"
 
 
 def advantage(line: Mapping[int, Timing], others: Sequence[Mapping[int, Timing]]) -> dict[int, float]:

@@ -15,22 +15,24 @@ from bench.suites import SUITES
 def build(measured: Path, folder: Path) -> Iterator[Path]:
     """The pages of all suites that have a result file, and the index; each path when it is written."""
     folder.mkdir(parents=True, exist_ok=True)
-    for old in [*folder.glob("*.svg"), *folder.glob("*.md")]:
-        old.unlink()
     pages: dict[str, Page] = {}
+    headlines: dict[str, list[index.Headline]] = {}
     for suite in SUITES:
         found, writer = results.load(measured, suite), writer_of(suite)
         if found is None or writer is None:
             continue
+        for old in folder.glob(f"{suite}-*.svg"):  # a plot that the page no longer has
+            old.unlink()
         page = pages[suite] = Page(found, folder)
         if found.records:
             writer.write(page)
+            headlines[suite] = writer.headlines(page) if hasattr(writer, "headlines") else []
         else:
             page.title(f"{suite}: nothing was measured")
         page.targets()
         page.made_on()
         yield _written(folder / f"{suite}.md", page.text())
-    yield _written(folder / "index.md", index.text(pages))
+    yield _written(folder / "index.md", index.text(pages, headlines))
 
 
 def writer_of(suite: str) -> ModuleType | None:

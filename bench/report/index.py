@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from bench.ratios import Ratio
-from bench.report import build, plots
+from bench.report import plots
 from bench.report.page import Page
 from bench.suites import SUITES
 
@@ -48,8 +47,8 @@ class Headline:
     """How many times as long the alternative takes."""
 
 
-def text(pages: Mapping[str, Page]) -> str:
-    lines = {suite: _headlines(suite, page) for suite, page in pages.items()}
+def text(pages: Mapping[str, Page], lines: Mapping[str, list[Headline]]) -> str:
+    """The index of these pages, with the comparisons that each of them brings."""
     found = [(suite, line) for suite, group in lines.items() for line in group]
     parts = ["# Benchmarks", _summary(found, pages)]
     if found and pages:
@@ -63,11 +62,6 @@ def text(pages: Mapping[str, Page]) -> str:
         parts += ["## Against what a user would take instead", _table(found)]
     parts += ["## The papers' experiments, repeated", _papers(pages), "## All pages", _all(pages), HOW.strip()]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _headlines(suite: str, page: Page) -> list[Headline]:
-    writer: Any = build.writer_of(suite)
-    return writer.headlines(page) if page.records and hasattr(writer, "headlines") else []
 
 
 def _summary(found: list[tuple[str, Headline]], pages: Mapping[str, Page]) -> str:

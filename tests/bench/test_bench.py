@@ -113,6 +113,12 @@ def test_a_smoke_run_never_replaces_what_was_measured(capsys):
     assert "--results DIR" in capsys.readouterr().err
 
 
+def test_a_smoke_run_never_replaces_the_pages(capsys, tmp_path):
+    with pytest.raises(SystemExit):
+        command.main(["latency", "--smoke", "--results", str(tmp_path)])
+    assert "--pages DIR" in capsys.readouterr().err
+
+
 def test_windows_that_start_elsewhere_are_another_answer():
     case = windows.Case("sliding", keys=1, ratio=3, windows=1, aggregates=1)
     data = windows.Data.made(100, 1)

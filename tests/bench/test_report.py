@@ -111,6 +111,16 @@ def test_a_suite_without_figures_has_a_page_with_its_errors(tmp_path):
     assert "Nothing has been measured yet" in (tmp_path / "index.md").read_text()
 
 
+def test_files_that_are_not_of_the_report_stay(tmp_path):
+    for name in ("notes.md", "picture.svg", "user-old.svg"):
+        (tmp_path / name).write_text("mine")
+    found = results.load(results.FOLDER, "user")
+    found.save(tmp_path / "results")
+    list(build(tmp_path / "results", tmp_path))
+    assert (tmp_path / "notes.md").read_text() == (tmp_path / "picture.svg").read_text() == "mine"
+    assert not (tmp_path / "user-old.svg").exists() and (tmp_path / "user.md").exists()
+
+
 def test_a_finding_that_differs_is_explained(tmp_path):
     known = {"experiment": "table 2", "paper": "twice", "here": "thrice", "seen": False, "why": "not known"}
     page = Page(Results("daba", {}, 1, "quick", 5, "", 1.0, [], [], [known]), tmp_path)
