@@ -209,7 +209,7 @@ class Kernel:
                 timer.daemon = True
                 timer.start()
                 stack.callback(timer.cancel)
-                stack.enter_context(module.alone(self.module))
+                stack.enter_context(module.alone(self.module, key[0]))
             yield
             self._compiled.add(key)
 

@@ -83,8 +83,8 @@ def load_in_memory(text: str, label: str, given: dict[str, object]) -> ModuleTyp
 
 
 @contextlib.contextmanager
-def alone(made: ModuleType) -> Iterator[None]:
-    """Let no other process compile this module meanwhile: it waits, and finds the kernels then.
+def alone(made: ModuleType, driver: str) -> Iterator[None]:
+    """Let no other process compile this driver of the module meanwhile: it waits, and finds it compiled then.
 
     Where files can't be locked, several do the same work, as they do for a module in memory.
     """
@@ -92,7 +92,7 @@ def alone(made: ModuleType) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         if path is not None and fcntl is not None:
             with contextlib.suppress(OSError):
-                file = stack.enter_context(open(f"{path}.lock", "w"))
+                file = stack.enter_context(open(f"{path}.{driver}.lock", "w"))
                 fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

@@ -5,9 +5,15 @@ from typing import Any
 import numba.np.arraymath  # noqa: F401  Numba imports it in the middle of its own set-up, where it takes longer
 from numba import njit
 
-OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
 # Only drivers are called from Python; the functions inside them need no wrappers, which take half the compile time.
-INNER: dict[str, Any] = {**OPTIONS, "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+INNER: dict[str, Any] = {**OPTIONS, "forceinline": True, "no_cpython_wrapper": True}
+try:
+    from slidewheel.compiler.inner import InnerCompiler
+
+    INNER["pipeline_class"] = InnerCompiler
+except ImportError:  # a Numba that is built otherwise: then compiling takes longer
+    pass
 jit = njit(**INNER)
 # For graded forms: x + 0.0 is x, and a * b + c may be one step. Neither touches NaN or infinities.
 graded_jit = njit(**INNER, fastmath={"nsz", "contract"})
