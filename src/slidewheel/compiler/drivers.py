@@ -321,6 +321,70 @@ def trail(table, plane, level, shift, ids, base, mask, front, end, codes, times,
         store(out, j, window(table, plane, level, shift, ids, False, b, m, lo, hi - 1, start, known))
 
 
+def trail_all(columns, valid, codes, times, first, lo, hi, shift, before, after, ids, states, out):
+    """The same as `trail` over rows that are all there, by key and time: answers for the rows lo .. hi - 1.
+
+    Rows are read from `first` on, where a block or a key begins. `ids` and `states` have room for all of them: the
+    entries of a key, which become suffixes when their block is complete. The prefix of the newest entry is `total`.
+    """
+    begins = np.empty(16, dtype=np.int64)  # the first entries of the latest blocks
+    key, row = codes[np.uint64(lo)], first
+    left = right = folded = oldest = block = np.int64(0)
+    latest = np.int64(-1)
+    earlier = total = identity()
+    for j in range(lo, hi):
+        start, stop = times[np.uint64(j)] - before, times[np.uint64(j)] + after
+        if codes[np.uint64(j)] != key:
+            key, row = codes[np.uint64(j)], j
+            left = right = folded = oldest = np.int64(0)
+            latest = np.int64(-1)
+        while row < len(times) and codes[np.uint64(row)] == key and times[np.uint64(row)] < stop:
+            x = times[np.uint64(row)]
+            own = item(columns, valid, row)
+            if right > 0 and ids[np.uint64(right - 1)] == x:  # one entry with the row before
+                own = combine(load(states, right - 1), own)
+                store(states, right - 1, own)
+                total = combine(earlier, own) if begins[np.uint64(latest & 15)] < right - 1 else own
+            else:
+                if right > 0 and x >> shift == block:
+                    earlier = total
+                    total = combine(earlier, own)
+                else:
+                    latest += 1
+                    begins[np.uint64(latest & 15)] = right
+                    block = x >> shift
+                    total = own
+                ids[np.uint64(right)] = x
+                store(states, right, own)
+                right += 1
+            row += 1
+        while left < right and ids[np.uint64(left)] < start:
+            left += 1
+        while oldest < latest and begins[np.uint64((oldest + 1) & 15)] <= left:
+            oldest += 1
+        if left == right:
+            store(out, j, identity())
+            continue
+        if left == right - 1:
+            store(out, j, load(states, left))
+            continue
+        if oldest == latest and start <= block << shift:
+            store(out, j, total)
+            continue
+        complete = right if oldest == latest else begins[np.uint64(latest & 15)]
+        if folded < complete:
+            for p in range(complete - 2, folded - 1, -1):
+                if ids[np.uint64(p)] >> shift == ids[np.uint64(p + 1)] >> shift:
+                    store(states, p, combine(load(states, p), load(states, p + 1)))
+            folded = complete
+        state = load(states, left)
+        for between in range(oldest + 1, latest):
+            state = combine(state, load(states, begins[np.uint64(between & 15)]))
+        if oldest < latest:
+            state = combine(state, total)
+        store(out, j, state)
+
+
 def runs(table, plane, keys, lo, hi, base, mask, out):
     """The entries lo .. hi - 1 of each key, at least one, combined one after the other."""
     for j in range(len(keys)):

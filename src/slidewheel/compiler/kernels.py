@@ -334,9 +334,9 @@ def _text(algorithm: ModuleType, monoid: Monoid, bounds: type | None) -> str:
         used: tuple[Any, ...] = (drivers.varying_blocks,) if bounds else (drivers.blocks,)
     elif algorithm.CARD.name == "time_blocks":
         parts.append(TIME_BLOCKS)
-        add = drivers.absorb_rows if monoid.absorb else drivers.add
+        add = (drivers.absorb_rows,) if monoid.absorb else (drivers.add, drivers.trail_all)
         read = drivers.windows, drivers.answers, drivers.trail, drivers.runs, drivers.lowered, drivers.probe
-        return "".join(parts + _driver_texts((add, drivers.join, drivers.extend, *read)))
+        return "".join(parts + _driver_texts((*add, drivers.join, drivers.extend, *read)))
     elif algorithm.__package__ == "slidewheel.swag.multi":
         parts.append(RANGES.format(inverse="inverse" if monoid.inverse else "None"))
         used = (drivers.replay_ranges, drivers.finals)

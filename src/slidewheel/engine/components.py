@@ -145,6 +145,9 @@ class CompiledWork:
     def read(self, driver: str, *arguments: Any) -> None:
         self.kernel.call(driver, self.columns, *arguments)
 
+    def trail_all(self, columns: tuple[Array, ...], *rest: Any) -> None:
+        self.kernel.run("trail_all", columns, *rest)
+
     def finals(self, form: ModuleType, *arguments: Any) -> None:
         from slidewheel.compiler import kernels
 

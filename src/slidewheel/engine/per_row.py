@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from slidewheel.engine import finished
 from slidewheel.engine.batches import Batch, in_time_order, join
 from slidewheel.engine.columns import Array, joined
 from slidewheel.engine.components import identity_states
@@ -49,6 +50,26 @@ class PerRow(Tracks):
                 tracks.append(Deltas(place, spec))
         super().__init__(plan, binding, keys, tracks)
         self.repairs = repairs
+
+    @property
+    def by_trails(self) -> bool:
+        """Whether a finished table can be answered by `at_once`: trailing windows, and states that are numbers."""
+        parts = self.binding.parts
+        numbers = all(part.compiled and part.monoid.absorb is None for part in parts)
+        return numbers and all(isinstance(track, Trailed) for track in self.tracks)
+
+    def at_once(self, batch: Batch) -> pa.Table:
+        """The rows of a finished table with their aggregates: what `merge` and `close` give, and nothing is kept."""
+        batch = batch.take(in_time_order(batch, self.keys.ranks(), self.plan.peers))
+        inputs = self.binding.read(batch.table, batch.times)
+        rows, places = finished.by_key(Rows(batch.codes, batch.times, inputs), len(self.keys))
+        components = [self.binding.component(number) for number in range(self.binding.components)]
+        columns = list(batch.table.columns)
+        [track] = self.tracks
+        for (_, spec), shift in zip(track.specs, track.shifts, strict=True):
+            made = self.binding.answers(*finished.answers(rows, spec, shift, components))
+            columns += made if places is None else [column.take(pa.array(places)) for column in made]
+        return pa.table(columns, names=[*batch.table.column_names, *self.plan.row_outputs])
 
     def lateness(self, batch: Batch, watermark: int, repair: int) -> tuple[Array, Array, Array]:
         """A row behind the watermark is late for its own window, and counts in those of later rows."""

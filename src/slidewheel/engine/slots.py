@@ -30,6 +30,29 @@ def counting_sort(values, starts, order):
         starts[place] += 1
 
 
+def counting_places(values, starts, places):
+    """The place of each value in a stable order; values and `starts` as for counting_sort."""
+    for i in range(len(values)):
+        starts[np.uint64(values[np.uint64(i)] + 1)] += 1
+    for v in range(1, len(starts)):
+        starts[np.uint64(v)] += starts[np.uint64(v - 1)]
+    for i in range(len(values)):
+        place = np.uint64(values[np.uint64(i)])
+        places[np.uint64(i)] = starts[place]
+        starts[place] += 1
+
+
+def holds_earlier(codes, times, before, out):
+    """Whether [time - before, time) holds a row of the key, for rows by key and time."""
+    earlier, known = np.int64(0), False  # the time before this one of the same key
+    for i in range(len(codes)):
+        if i == 0 or codes[np.uint64(i)] != codes[np.uint64(i - 1)]:
+            known = False
+        elif times[np.uint64(i)] != times[np.uint64(i - 1)]:
+            earlier, known = times[np.uint64(i - 1)], True
+        out[np.uint64(i)] = known and earlier >= times[np.uint64(i)] - before
+
+
 def regular_starts(times, period, edge, out):
     """The start of the slice of each time, for slices of equal length."""
     start = end = np.int64(0)

@@ -19,6 +19,7 @@ from slidewheel.engine.upkeep import forget_idle
 from slidewheel.engine.windowed import Windowed
 from slidewheel.errors import InvalidArgument, InvalidSnapshot, SlidewheelError
 from slidewheel.times import InstantLike, instant
+from slidewheel.windows.specs import Trailing
 
 if TYPE_CHECKING:
     from slidewheel.engine.query import Query
@@ -201,6 +202,10 @@ class Stream:
     def run(self, table: Any) -> pa.Table:
         """The answers for a finite table; what `Query.run` calls."""
         given = read_table(table)
+        if all(isinstance(spec, Trailing) for spec in self.query.windows):
+            read = self._read(given)
+            if self._engine is not None and self._engine.by_trails:
+                return self._at_once(*read)
         step = AT_ONCE if self.query.plan.gives_rows else 2 * AT_ONCE
         if given.num_rows <= step:
             result = self._step(self._read(given), final=True)
@@ -214,6 +219,15 @@ class Stream:
             least = min(least, int(times.min(initial=FAR)))
         found = [self._step(piece, at_least=until) for piece, until in zip(pieces, reversed(reached), strict=True)]
         return pa.concat_tables([*found, self.finish()])
+
+    def _at_once(self, table: pa.Table, without: pa.Table, times: Array) -> pa.Table:
+        """The answers for a finite table of rows that come back."""
+        engine, table = self._engine, self._like_before(table)
+        self._count(null_times=len(without), without_time=without)
+        engine.see_nulls(table)
+        codes = engine.keys.encode([whole(table[k]) for k in self.query.keys], len(times))
+        self._finished = True
+        return engine.at_once(Batch(table, times, codes))
 
     def _still_open(self) -> None:
         if self._finished:

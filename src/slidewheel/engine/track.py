@@ -1,5 +1,6 @@
 """A track: what the windows of one kind need, which is an arena and how they are read from it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,19 +25,24 @@ class Rows:
         return len(self.codes)
 
     def take(self, which: Array) -> "Rows":
+        found = self.moved(lambda column: column[which])
+        found.table = None if self.table is None else self.table.take(pa.array(which))
+        return found
+
+    def moved(self, move: Callable[[Array], Array]) -> "Rows":
+        """The same without the table, each column moved; one that several components read, once."""
         known: dict[int, Array] = {}
 
-        def taken(column: Array) -> Array:
+        def moved(column: Array) -> Array:
             if id(column) not in known:
-                known[id(column)] = column[which]
+                known[id(column)] = move(column)
                 known[id(column)].flags.writeable = False
             return known[id(column)]
 
         inputs = [
-            (tuple(map(taken, columns)), None if valid is None else taken(valid)) for columns, valid in self.inputs
+            (tuple(map(moved, columns)), None if valid is None else moved(valid)) for columns, valid in self.inputs
         ]
-        table = None if self.table is None else self.table.take(pa.array(which))
-        return Rows(self.codes[which], self.times[which], inputs, table)
+        return Rows(move(self.codes), move(self.times), inputs)
 
 
 @dataclass
