@@ -39,12 +39,14 @@ class Settings:
     sample: int = 2000
     """Rows on which answers are compared, and the fewest that are timed."""
     seconds: float = 0.15
-    """What one run of another library may take; if all rows would take longer, it gets fewer."""
+    """What one run of another library may take, which gets fewer rows for that."""
+    patience: float = 0.8
+    """But it gets all rows, and all keys, if they take no longer than this."""
     rounds: int = 3
 
 
 FULL = Settings()
-QUICK = Settings(rows=50_000, keys=(1, 50, 1000), windows=(1, 10), batch=10_000, sample=500, seconds=0.05)
+QUICK = Settings(rows=50_000, keys=(1, 50, 1000), batch=10_000, sample=500, seconds=0.05, patience=0.05)
 SMOKE = Settings(
     rows=400,
     keys=(1, 2, 4),
@@ -54,6 +56,7 @@ SMOKE = Settings(
     batch=100,
     sample=200,
     seconds=0.001,
+    patience=0.001,
     rounds=1,
 )
 
@@ -111,20 +114,21 @@ def _contestants(report: Report, settings: Settings, data: Data, case: Case) -> 
         if problem is not None:
             report.wrong(f"{case}: {name}: {problem}")
             continue
-        rows = _affordable(library, data, case, min(settings.sample, all_rows), all_rows, settings.seconds)
+        rows = _affordable(library, data, case, min(settings.sample, all_rows), all_rows, settings)
         join(name, library(data, rows, case), data.part(rows).num_rows)
     return ready
 
 
-def _affordable(library: Library, data: Data, case: Case, rows: int, most: int, seconds: float) -> int:
+def _affordable(library: Library, data: Data, case: Case, rows: int, most: int, settings: Settings) -> int:
     """As many rows as a library does in its time: it gets more of them for as long as that is likely to do."""
     while True:
         run = library(data, rows, case)
         begun = time.perf_counter()
         run()
-        more = seconds / (time.perf_counter() - begun)
+        taken = time.perf_counter() - begun
+        more = settings.seconds / taken
         if rows >= most or more < 2:
-            return rows
+            return most if taken * most / rows <= settings.patience else rows
         rows = int(min(most, rows * min(more, 10)))
 
 
