@@ -174,6 +174,12 @@ def test_instant_refuses(nonsense):
         instant(nonsense)
 
 
+@pytest.mark.parametrize("several", [np.arange(500), list(range(500)), b"2024"])
+def test_instant_refuses_a_column_without_showing_all_of_it(several):
+    with pytest.raises(InvalidTime, match=r"^(ndarray|list|bytes) is not an instant: .* one at a time$"):
+        instant(several)
+
+
 @pytest.mark.parametrize("unit", ["Y", "M", "W", "D", "h", "m", "s", "ms"])
 def test_instant_refuses_what_would_overflow(unit):
     for ticks in (INT64.max, INT64.min + 1, 2**62):

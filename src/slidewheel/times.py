@@ -5,7 +5,7 @@ what has one is converted to UTC, what has none is UTC already. No arithmetic is
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from datetime import date, datetime, timedelta
 from typing import Any, NoReturn, TypeAlias
 
@@ -140,6 +140,8 @@ def instant(value: InstantLike) -> int:
         if not _INT64.min <= us <= _INT64.max:
             raise InvalidTime(f"{us} is not an instant: microseconds since 1970 must fit in 64 bits")
         return us
+    if isinstance(value, Sized):
+        raise InvalidTime(f"{type(value).__name__} is not an instant: {_INSTANTS_ACCEPTED}, one at a time")
     raise InvalidTime(f"{value!r} is not an instant: {_INSTANTS_ACCEPTED}")
 
 

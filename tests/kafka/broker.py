@@ -86,7 +86,8 @@ class Broker:
         cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         log = stack.enter_context((self._folder / "log").open("wb"))
 
-        format_storage = ["format", "--cluster-id", cluster, "--config", str(settings)]
+        # One word: an id may begin with a dash.
+        format_storage = ["format", f"--cluster-id={cluster}", "--config", str(settings)]
         if subprocess.run(_kafka("kafka.tools.StorageTool", *format_storage), stdout=log, stderr=log).returncode:
             raise BrokerFailed(f"Kafka's storage could not be formatted:\n{self.log}")
 
