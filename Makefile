@@ -47,9 +47,8 @@ tour: $(STAMP) ## windows, streams and wheels in the terminal, without Spark: ex
 test: lint ## lint, then every test and doctest
 	$(MAKE) --jobs=2 test-kafka test-all-but-kafka
 
-# Three workers for two cores: tests on Spark wait about as long as they work.
 test-all-but-kafka: page
-	$(PYTEST) 3 --ignore=tests/kafka
+	$(PYTEST) 2 --ignore=tests/kafka
 
 test-core: $(STAMP) ## tests and doctests that need neither Spark nor a browser
 	$(PYTEST) 2 $(addprefix --ignore=,$(BEYOND_CORE))

@@ -121,6 +121,8 @@ def affordable(seconds: float, rows: int, most: int, taken: Callable[[int], floa
     What the first few rows take is the cost of a start, not of rows. It does not count, or a plan that is slow to start
     would be timed at nothing else.
     """
+    if rows >= most:
+        return most
     start, spent = taken(rows), 0.0
     while rows < most and spent < seconds / 2:
         rows = int(min(most, rows * seconds / max(spent, seconds / 10)))

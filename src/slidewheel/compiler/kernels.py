@@ -189,7 +189,7 @@ class Kernel:
 
     def _generate(self, cached: bool) -> ModuleType:
         label = re.sub(r"\W", "_", self.label)
-        head = HEAD.format(label=self.label, jit="graded_jit as jit" if self.monoid.graded_form else "jit")
+        head = HEAD.format(label=self.label, jit=_decorator(self.monoid))
         rest = _text(self.algorithm, self.monoid, self.bounds)
         functions = own_functions(self.monoid)
         if cached:
@@ -212,6 +212,14 @@ class Kernel:
                 stack.enter_context(module.alone(self.module, key[0]))
             yield
             self._compiled.add(key)
+
+
+def _decorator(monoid: Monoid) -> str:
+    """What compiles the functions inside the drivers."""
+    assert monoid.state is not None
+    if monoid.graded_form:
+        return "graded_jit as jit"
+    return "called_jit as jit" if layout.is_array(monoid.state) else "jit"
 
 
 PATIENCE = 1.0

@@ -15,6 +15,8 @@ try:
 except ImportError:  # a Numba that is built otherwise: then compiling takes longer
     pass
 jit = njit(**INNER)
+# For states that are arrays: their functions are long, and to inline them wherever they are called takes much longer.
+called_jit = njit(**{**INNER, "forceinline": False})
 # For graded forms: x + 0.0 is x, and a * b + c may be one step. Neither touches NaN or infinities.
 graded_jit = njit(**INNER, fastmath={"nsz", "contract"})
 # For loops that make no arrays: counting who refers to those that they pass around would take most of the time.
