@@ -59,8 +59,8 @@ SMOKE = Settings(
     rows=1000, keys=(5, 5, 5), ratios=(60,), trailing=(60,), last=(5,), ten=(6,), hot=(0.9,), sample=1000, rounds=1
 )
 NATIVE_UP_TO = 300
-"""The greatest ratio for F.window: with that for 3600, Spark writes 300,000 lines of code, and fails to compile them for
-a minute before it reads a row."""
+"""The greatest ratio for F.window: for 3600 Spark writes 300,000 lines of code, and fails to compile them for a minute
+before it reads a row."""
 OVER_WINDOW = {60: 10, 300: 40}
 """How many times as fast as F.window, by ratio."""
 OVER_SEGMENT_TREE = 1.2
