@@ -10,7 +10,7 @@ import pytest
 
 import slidewheel as sw
 from slidewheel.compiler import drivers
-from slidewheel.engine import finished
+from slidewheel.engine import finished, stream
 from slidewheel.engine.per_row import PerRow
 from slidewheel.windows.plan import trailing_shifts
 
@@ -95,9 +95,10 @@ def queries(dice: random.Random) -> sw.Query:
     return sw.query(time="t", keys=dice.choice([["k"], []]), windows=specs, aggregates=aggregates, lateness="1d")
 
 
-@pytest.mark.parametrize("part", [3, 1 << 16])
-def test_the_answers_of_a_stream_to_the_last_bit(monkeypatch, part):
+@pytest.mark.parametrize(("part", "most"), [(3, 1 << 25), (1 << 16, 1 << 25), (1 << 16, 0)])
+def test_the_answers_of_a_stream_to_the_last_bit(monkeypatch, part, most):
     monkeypatch.setattr(finished, "PART", part)
+    monkeypatch.setattr(stream, "WITHOUT_A_STATE", most)
     for seed in range(60):
         dice = random.Random(seed)
         codes, times = random_rows(dice, 200)
@@ -106,10 +107,10 @@ def test_the_answers_of_a_stream_to_the_last_bit(monkeypatch, part):
         nulls = np.array([dice.random() < 0.2 for _ in times]) if dice.random() < 0.5 else None
         columns = {"t": times[order], "k": codes[order], "v": pa.array(values, mask=nulls)}
         table, query = pa.table(columns), queries(dice)
-        stream = query.stream()
+        fed = query.stream()
         cut = dice.randint(0, len(times))
         # Where they meet, rows of one time and key have been put in order by their values.
-        pushed = [stream.push(table.slice(0, cut)), stream.push(table.slice(cut)), stream.finish()]
+        pushed = [fed.push(table.slice(0, cut)), fed.push(table.slice(cut)), fed.finish()]
         wanted = pa.concat_tables([found for found in pushed if found.num_columns])
         assert query.run(table).equals(wanted), seed
 
@@ -118,9 +119,9 @@ def test_who_takes_the_short_way():
     schema = pa.schema([("t", pa.int64()), ("v", pa.float64())])
 
     def taken(*aggregates: Any, beside: tuple[Any, ...] = ()) -> bool:
-        stream = sw.query(time="t", windows=[sw.trailing("10us"), *beside], aggregates=list(aggregates)).stream()
-        stream._start(schema)
-        return stream._engine.by_trails
+        made = sw.query(time="t", windows=[sw.trailing("10us"), *beside], aggregates=list(aggregates)).stream()
+        made._start(schema)
+        return made._engine.by_trails
 
     assert taken(sw.sum("v"), sw.std("v"), sw.argmax("v", "t"), sw.count())
     assert not taken(sw.sum("v"), sw.collect("v"))

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 AT_ONCE = 1 << 18
 """Rows of a table that `run` takes in one step; twice as many, where they do not come back."""
+WITHOUT_A_STATE = 1 << 25
+"""Rows of a table up to which trailing windows are answered without a state: that takes some 100 bytes for each."""
 FAR = np.iinfo(np.int64).max // 4
 """Times beyond this would overflow when windows are added to them: 73,000 years from 1970."""
 
@@ -202,7 +204,8 @@ class Stream:
     def run(self, table: Any) -> pa.Table:
         """The answers for a finite table; what `Query.run` calls."""
         given = read_table(table)
-        if all(isinstance(spec, Trailing) for spec in self.query.windows):
+        trailing = all(isinstance(spec, Trailing) for spec in self.query.windows)
+        if trailing and given.num_rows <= WITHOUT_A_STATE:
             read = self._read(given)
             if self._engine is not None and self._engine.by_trails:
                 return self._at_once(*read)
