@@ -1,15 +1,13 @@
 """Asking a wheel: any range of finished time, many at once, in buckets, and how it is done."""
 
 import threading
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from slidewheel.algebra.aggregate import Aggregate
-from slidewheel.engine.columns import Array, read_only
-from slidewheel.engine.threads import in_parallel
+from slidewheel.engine.columns import Array
 from slidewheel.errors import InvalidArgument, Overflow, PlanTooLarge, SlidewheelError
 from slidewheel.times import DurationLike, InstantLike, instant, instants
 from slidewheel.wheel import calendar
@@ -17,11 +15,10 @@ from slidewheel.wheel import names as n
 from slidewheel.wheel.arguments import instant_of, refusal
 from slidewheel.wheel.core import Core
 from slidewheel.wheel.levels import Level
+from slidewheel.wheel.many import ask_all
 from slidewheel.wheel.plans import RangePlan, plan_number, plan_of
 from slidewheel.wheel.values import Values, planned
 
-ENOUGH_FOR_TWO = 1 << 12
-"""Ranges from which a second thread pays; with prefix sums it takes many more of them."""
 UTC = pa.timestamp("us", tz="UTC")
 
 
@@ -115,22 +112,11 @@ class Asking:
     def _answers(
         self, seen: tuple[Any, ...], low: Array, high: Array, number: int, plan: str
     ) -> tuple[Array, Array, Core]:
-        view, known, core = seen
-        out, ok = core.values.room(len(low)), np.empty(len(low), dtype=bool)
-        failed: list[int] = []
-        asked = read_only(low), read_only(high), self.tick, self._rate, number
-
-        def run(part: tuple[int, int]) -> None:
-            own = (*view[:8], *core.spare()) if core.compressed else view
-            done = core.values.work.run("ask_many", own, known, *asked, core.room_for_plans(), *part, ok, out)
-            if done < part[1]:
-                failed.append(done)
-
-        in_parallel(run, _parts(len(low), ENOUGH_FOR_TWO << 6 if self._prefix else ENOUGH_FOR_TWO))
-        if failed:
-            at = min(failed)
+        core = seen[2]
+        out, ok, failed = ask_all(seen, self.tick, low, high, number)
+        if failed is not None:
             code = n.NOT_KEPT if plan in ("auto", "combined") else n.NO_PLAN
-            raise self._refusal(known, int(low[at]), int(high[at]), plan, code)
+            raise self._refusal(seen[1], int(low[failed]), int(high[failed]), plan, code)
         if core.values.monoid.least == 0:
             out[~ok], ok[:] = core.values.empty(), True
         return out, ok, core
@@ -263,8 +249,3 @@ def arrow_column(values: Values, out: Array, ok: Array) -> pa.Array:
         listed = values.listed(out, ok)
         return pa.array([v.to_bytes() if hasattr(v, "to_bytes") and not isinstance(v, int) else v for v in listed])
     return pa.array(out) if ok.all() else pa.array(out, mask=~ok)
-
-
-def _parts(count: int, enough: int) -> Sequence[tuple[int, int]]:
-    half = count // 2
-    return [(0, count)] if count < enough else [(0, half), (half, count)]

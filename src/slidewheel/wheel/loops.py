@@ -1,9 +1,9 @@
 """All loops of a wheel, as one unit for the compiler."""
 
 from slidewheel.swag.card import Card
-from slidewheel.wheel import gather, names, overflow, packing, planner, reader, rows, sessions, slots, writer
+from slidewheel.wheel import gather, names, overflow, packing, planner, reader, rows, sessions, slots, together, writer
 
-FILES = (names, overflow, slots, gather, writer, packing, planner, reader, rows, sessions)
+FILES = (names, overflow, slots, gather, writer, packing, planner, reader, together, rows, sessions)
 
 CARD = Card(
     name="wheel",

@@ -1,0 +1,97 @@
+"""Many ranges of a wheel at once: one by one as each is planned, or by what they share."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from slidewheel.compiler.layout import is_array
+from slidewheel.engine.columns import Array, read_only
+from slidewheel.engine.threads import each, in_parallel
+from slidewheel.wheel import names as n
+from slidewheel.wheel.core import Core
+from slidewheel.wheel.slots import _row
+from slidewheel.wheel.values import Compiled
+
+ENOUGH_FOR_TWO = 1 << 12
+"""Ranges from which a second thread pays; with prefix sums it takes many more of them."""
+WORTH_SHARING = 64
+"""Fewer ranges than this are asked one by one."""
+MOST_TICKS = 1 << 50
+"""Farther numbers have no exact products with 1 / length."""
+ROWS_FOR_EACH = 32
+"""So many rows may be prepared for each range: about the time that its own plan would take."""
+
+BITS = 6
+"""A block has 2 ** BITS rows; one, where rows are so few that the table may have them all."""
+
+
+def ask_all(seen: tuple[Any, ...], tick: int, low: Array, high: Array, plan: int) -> tuple[Array, Array, int | None]:
+    """Answers, which of them are there, and the number of a range that can't be answered, if there is one."""
+    view, known, core = seen
+    low, high = read_only(low), read_only(high)
+    out, ok = core.values.room(len(low)), np.empty(len(low), dtype=bool)
+    shareable = plan == n.AUTO and len(low) >= WORTH_SHARING and _can_share(core, known)
+    if shareable and _ask_shared(view, known, core, low, high, ok, out):
+        return out, ok, None
+    failed: list[int] = []
+
+    def run(part: tuple[int, int]) -> None:
+        own = (*view[:8], *core.spare()) if core.compressed else view
+        given = own, known, low, high, tick, 1.0 / tick, plan, core.room_for_plans(), *part, ok, out
+        done = core.values.work.run("ask_many", *given)
+        if done < part[1]:
+            failed.append(done)
+
+    in_parallel(run, _halves(len(low), ENOUGH_FOR_TWO << 6 if known[2] else ENOUGH_FOR_TWO))
+    return out, ok, min(failed) if failed else None
+
+
+def _can_share(core: Core, known: tuple[Any, ...]) -> bool:
+    """Whether states are small, all slots are there as they are, and nothing better is."""
+    begin, now, prefixed = known[:3]
+    small = isinstance(core.values.work, Compiled) and not is_array(core.dtype)
+    near = begin >= 0 and now < MOST_TICKS and (now - begin) * core.tick < MOST_TICKS
+    return small and near and not (prefixed or core.compressed or core.forgets)
+
+
+def _ask_shared(
+    view: tuple[Any, ...], known: tuple[Any, ...], core: Core, low: Array, high: Array, ok: Array, out: Array
+) -> bool:
+    """Answer all ranges by what they share; False if that would take longer, or one of them is refused."""
+    run, book, tick, parts = core.values.work.run, view[4], core.tick, _halves(len(low), ENOUGH_FOR_TWO * 4)
+    ticks = np.empty(2 * len(low), dtype=np.int64)
+
+    def survey(part: tuple[int, int]) -> Any:
+        found = np.empty(3, dtype=np.int64)
+        return found if run("survey", known, book, view[5], low, high, tick, 1.0 / tick, *part, ticks, found) else None
+
+    surveyed = each(survey, parts)
+    if any(found is None for found in surveyed):
+        return False
+    level = min(int(found[0]) for found in surveyed)
+    first, last = min(int(found[1]) for found in surveyed), max(int(found[2]) for found in surveyed)
+    row: Any = _row
+    begin, end = (int(row(view[3], book, level, at // int(book[level, n.LENGTH]))) for at in (first, last))
+    rows = end - begin
+    if not 0 < rows <= ROWS_FOR_EACH * len(low):
+        return False
+    bits = 0 if rows * rows.bit_length() <= 4 * len(low) else BITS
+    blocks = -(-rows >> bits)
+    lines = max((blocks - 1).bit_length(), 1)
+    # In one piece: what is freed in several may be given back to the system, and has to be asked for again each time.
+    memory = np.empty(2 * rows + lines * blocks, dtype=core.dtype)
+    suffixes, prefixes, totals = memory[:rows], memory[rows : 2 * rows], memory[2 * rows :]
+    shared = suffixes, prefixes, totals, np.zeros(1 << lines, dtype=np.uint8)
+    in_parallel(
+        lambda part: run("share_blocks", view, level, begin, end, bits, *part, *shared[:3]),
+        _halves(blocks, ENOUGH_FOR_TWO * 8 >> bits),
+    )
+    run("share_totals", totals, blocks, shared[3])
+    in_parallel(lambda part: run("ask_shared", view, level, begin, bits, ticks, shared, *part, ok, out), parts)
+    return True
+
+
+def _halves(count: int, enough: int) -> Sequence[tuple[int, int]]:
+    half = count // 2
+    return [(0, count)] if count < enough else [(0, half), (half, count)]
