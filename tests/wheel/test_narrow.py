@@ -215,3 +215,81 @@ def test_what_is_refused_leaves_a_wheel_narrow():
         wheel.merge(floats)
     assert wheel.snapshot() == before
     assert narrow(wheel)
+
+
+class TestFloats:
+    """Prefix sums of floats are sums alone until a value is not finite."""
+
+    ODD = (float("nan"), float("inf"), -float("inf"))
+
+    def made(self, **settings):
+        return made(prefix=True, dtype="f8", write_ahead=64, **settings)
+
+    def wanted(self, rows, low, high):
+        inside = [value for time, value in rows if low <= time < high]
+        return sum(inside) if inside else None
+
+    def compare(self, wheel, rows):
+        now = wheel.watermark
+        pairs = [(low, high) for low in range(now) for high in range(low, now + 1)]
+        many = wheel.query_many([low for low, _ in pairs], [high for _, high in pairs]).tolist()
+        for (low, high), found in zip(pairs, many, strict=True):
+            right, alone = self.wanted(rows, low, high), wheel.query(low, high)
+            if right is None:
+                assert alone is None and found != found
+            elif right != right:
+                assert alone != alone and found != found, (low, high)
+            else:
+                assert alone == found == right, (low, high)
+
+    @pytest.mark.parametrize("odd", ODD)
+    def test_what_is_not_finite_leaves_no_trace(self, odd):
+        wheel, rows = self.made(), [(time, float(time)) for time in range(30) if time % 7]
+        wheel.insert_many([t for t, _ in rows], [v for _, v in rows])
+        wheel.advance_to(20)
+        assert wheel._core.dtype == np.dtype("f8")
+        self.compare(wheel, rows)
+        again = sw.Wheel.restore(sw.sum(), wheel.snapshot())
+        assert again._core.dtype == np.dtype("f8")
+        more = [(33, odd), (34, 2.0), (37, -odd), (38, 5.0)]
+        for one in (wheel, again):
+            one.insert_many([t for t, _ in more], [v for _, v in more])
+            assert one._core.dtype.names == ("finite", "up", "down")
+            one.advance_to(40)
+            self.compare(one, rows + more)
+            self.compare(sw.Wheel.restore(sw.sum(), one.snapshot()), rows + more)
+
+    def test_merging_and_replicas(self):
+        finite, odd = self.made(), self.made()
+        finite.insert_many([1, 3], [1.0, 2.0])
+        odd.insert_many([1, 5], [float("inf"), 4.0])
+        for wheel in (finite, odd):
+            wheel.advance_to(10)
+        for first, second in ((finite, odd), (odd, finite)):
+            both, other = (sw.Wheel.restore(sw.sum(), wheel.snapshot()) for wheel in (first, second))
+            both.merge(other)
+            self.compare(both, [(1, 1.0), (3, 2.0), (1, float("inf")), (5, 4.0)])
+        twice = sw.Wheel.restore(sw.sum(), finite.snapshot())
+        twice.merge(finite)
+        assert twice._core.dtype == np.dtype("f8")
+        replica = self.made()
+        replica.apply(finite.deltas(0))
+        assert replica._core.dtype == np.dtype("f8")
+        finite.insert(12, float("nan"))
+        finite.advance_to(20)
+        replica.apply(finite.deltas(10))
+        self.compare(replica, [(1, 1.0), (3, 2.0), (12, float("nan"))])
+
+    def test_states_without_counts_are_told_from_those_in_which_a_nan_may_be(self):
+        plain = made(dtype="f8", write_ahead=64)
+        plain.insert_many([1, 3], [1.0, float("nan")])
+        plain.advance_to(10)
+        prefixed = self.made()
+        with pytest.raises(sw.SlidewheelError, match="prefix"):
+            prefixed.apply(plain.deltas(0))
+        with pytest.raises(sw.SlidewheelError, match="prefix"):
+            prefixed.merge(plain)
+        finite = self.made()
+        finite.advance_to(10)
+        with pytest.raises(sw.SlidewheelError, match="prefix"):
+            plain.apply(finite.deltas(10))

@@ -35,8 +35,8 @@ class Monoid:
     least: int = 1
     """The fewest inputs that have an answer."""
     narrow: "Monoid | None" = None
-    """The same aggregate with states half as wide, right as long as the magnitudes of all inputs add up to less than
-    2**63."""
+    """The same aggregate with smaller states: of integers right as long as the magnitudes of all inputs add up to less
+    than 2**63, of floats as long as all of them are finite."""
     is_narrow: bool = False
     widen: Function | None = None
     """Makes wide states of an array of narrow ones."""

@@ -109,7 +109,16 @@ def checked(s):
     return s if not isinstance(s, int) or -LIMIT <= s < LIMIT else _too_large(s)
 
 
-# (sum of the finite values, number of +inf, number of -inf); a NaN counts as both.
+# (sum of the finite values, number of +inf, number of -inf); a NaN counts as both. As long as all values are finite,
+# the sum is enough.
+
+FINITE = record(finite="f8", up="i8", down="i8")
+
+
+def _widen_finite(states):
+    made = np.zeros(len(states), dtype=FINITE)
+    made["finite"] = states
+    return made
 
 
 def _lift_finite(x):
@@ -166,6 +175,18 @@ def _sum(kinds: tuple[str, ...], invertible: bool) -> Monoid:
         )
     floats = kinds == ("f",)
     if invertible:
+        all_finite = Monoid(
+            name="sum",
+            lift=itself,
+            combine=_add,
+            lower=itself,
+            inverse=_subtract,
+            identity=0.0,
+            state=np.dtype("f8"),
+            result="f8",
+            commutative=True,
+            is_narrow=True,
+        )
         return Monoid(
             name="sum",
             lift=_lift_finite,
@@ -173,9 +194,11 @@ def _sum(kinds: tuple[str, ...], invertible: bool) -> Monoid:
             lower=_lower_finite if floats else _lower_finite_any,
             inverse=_subtract_finite,
             identity=(0.0 if floats else 0, 0, 0),
-            state=record(finite="f8", up="i8", down="i8") if floats else None,
+            state=FINITE if floats else None,
             result="f8" if floats else "object",
             commutative=True,
+            narrow=all_finite if floats else None,
+            widen=_widen_finite if floats else None,
         )
     return Monoid(
         name="sum",

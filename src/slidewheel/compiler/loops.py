@@ -100,7 +100,15 @@ def _chosen(monoid: Monoid, interpreted: bool = False) -> dict[str, str]:
     absorbs = bool(monoid.absorb) and not interpreted
     return {
         "fold": f"_fold_{order}",
-        "weigh": "_weigh" if monoid.is_narrow else "_weigh_nothing",
+        "weigh": _weighing(monoid),
         "gather": "_gather_absorbed" if absorbs else "_gather_ordered",
         "gather_run": "_run_absorbed" if absorbs else f"_run_{order}",
     }
+
+
+def _weighing(monoid: Monoid) -> str:
+    """What tells whether narrow states are wide enough for more rows."""
+    if not monoid.is_narrow:
+        return "_weigh_nothing"
+    assert monoid.state is not None
+    return "_weigh_finite" if monoid.state.kind == "f" else "_weigh"

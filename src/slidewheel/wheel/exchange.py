@@ -32,6 +32,9 @@ from slidewheel.wheel.snapshots import (
 from slidewheel.wheel.values import Values
 from slidewheel.wheel.windows import Closed, WindowResult, Windows
 
+NARROW = ("int64", "finite float64")
+"""Names of states that can be made wide."""
+
 
 class Exchange(Asking):
     """What a wheel gives to others and takes from them."""
@@ -150,7 +153,7 @@ class Exchange(Asking):
             "tick": self.tick,
             "typed": self._typed,
             "kinds": list(values.kinds),
-            "state": str(self._core.dtype),
+            "state": _state_name(values.monoid, self._core.dtype),
             "weight": self._core.weight,
             "arguments": known,
             "late": self._late,
@@ -190,10 +193,12 @@ class Exchange(Asking):
     def _adopt(self, facts: dict[str, Any]) -> None:
         """Take the type of values that a snapshot or delta says."""
         if facts["typed"] and not self._typed:
-            narrow = self._narrow and facts["state"] == "int64"
+            narrow = self._narrow and facts["state"] in NARROW
             self._retype(Values(self.aggregate, tuple(facts["kinds"]), self._prefix, narrow))
         full = self._core.values.full
-        forms = [str(full.state), str(full.narrow.state)] if full.narrow is not None else [str(self._core.dtype)]
+        forms = [str(self._core.dtype)]
+        if full.narrow is not None:
+            forms = [str(full.state), _state_name(full.narrow, full.narrow.state)]
         if facts["typed"] and (list(self._core.values.kinds) != facts["kinds"] or facts["state"] not in forms):
             raise InvalidSnapshot(
                 "this holds values or states of another type than the wheel: use the same dtype= and prefix= for both"
@@ -240,7 +245,7 @@ class Exchange(Asking):
         self._adopt(facts)
         core, until = self._core, facts["until"] // self.tick
         narrow, widen = core.values.monoid.narrow, core.values.monoid.widen
-        if narrow is None or widen is None or facts["state"] != str(narrow.state):
+        if narrow is None or widen is None or facts["state"] not in NARROW:
             slots, states, filled = read_rows(reader, "rows", core, core.dtype)
         else:
             slots, states, filled = read_rows(reader, "rows", core, narrow.state)
@@ -254,6 +259,12 @@ class Exchange(Asking):
         with uninterrupted():
             core.put_finished(slots[new:], states[new:], filled[new:], until)
             return self._listed(self._close())
+
+
+def _state_name(monoid: Any, dtype: Any) -> str:
+    """What snapshots call the type of states. Those of sums that are narrow as no value was NaN have another name than
+    those in which a NaN may be."""
+    return f"finite {dtype}" if monoid.is_narrow and dtype.kind == "f" else str(dtype)
 
 
 def _alike(mine: Core, theirs: Core) -> tuple[Core, Core]:

@@ -45,7 +45,7 @@ FRESH = 10  # entries of the overflow wheel from here on were never used
 WEIGHT = 11  # what the magnitudes of all inputs add up to at most, as long as states are narrow
 CLOCK = 12
 
-# Narrow states hold numbers below 2**40, up to this weight.
+# Narrow states hold numbers below 2**40, up to this weight, or floats that are finite and weigh nothing.
 HEAVIEST = 2**62
 LARGEST = 2**40
 

@@ -338,6 +338,15 @@ def _weigh(columns, first, stop):
     return (2 * used + 2) * (stop - first) if used < LARGEST else np.int64(HEAVIEST + 1)
 
 
+def _weigh_finite(columns, first, stop):
+    """Nothing, as long as all of them are finite."""
+    odd = False
+    for i in range(first, stop):
+        number = columns[0][np.uint64(i)]
+        odd |= number - number != 0
+    return np.int64(HEAVIEST + 1) if odd else np.int64(0)
+
+
 def _weigh_nothing(columns, first, stop):
     """States that are wide enough for all."""
     return np.int64(0)
