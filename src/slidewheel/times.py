@@ -123,6 +123,8 @@ def instant(value: InstantLike) -> int:
     Traceback (most recent call last):
     slidewheel.errors.InvalidTime: 'yesterday' is not an instant: give ISO text such as ...
     """
+    if type(value) is int and -(2**63) <= value < 2**63:  # by far the most frequent
+        return value
     if isinstance(value, str):
         return _from_datetime(_parse_iso(value))
     if isinstance(value, np.datetime64):

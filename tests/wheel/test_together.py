@@ -103,12 +103,11 @@ def test_as_one_by_one(name, character, unit, shared):
     assert listed(found) == one_by_one(wheel, low, high)  # whole numbers, so that floats are exact
 
 
-def test_in_two_threads_and_in_blocks_of_one_row(shared, monkeypatch):
+def test_in_blocks_of_one_row(shared, monkeypatch):
     dice = np.random.default_rng(3)
     wheel = filled(sw.sum(), "i8", moments("holes", 30_000, dice))
     low, high = ranges(wheel, SECOND, 3000, dice)
     wanted = one_by_one(wheel, low, high)
-    monkeypatch.setattr(many, "ENOUGH_FOR_TWO", 64)
     assert listed(wheel.query_many(low, high)) == wanted
     monkeypatch.setattr(many, "BITS", 0)
     assert listed(wheel.query_many(low, high)) == wanted
@@ -185,14 +184,14 @@ def test_combines(rows, bits):
     lines = max((blocks - 1).bit_length(), 1)
     suffixes, prefixes, totals = (np.empty(size, dtype=object) for size in (rows, rows, blocks * lines))
     depth = np.zeros(1 << lines, dtype=np.uint8)
-    made = view, 0, 0, rows, bits, 0, blocks, suffixes, prefixes, totals
+    made = view, 0, 0, rows, bits, blocks, suffixes, prefixes, totals
     assert counted.cost(run["share_blocks"], *made) == 2 * (rows - blocks)
     assert counted.cost(run["share_totals"], totals, blocks, depth) <= blocks * max(lines - 1, 0)
     shared = suffixes, prefixes, totals, depth
     pairs = [(a, b) for a in range(0, rows, max(rows // 40, 1)) for b in range(a + 1, rows + 1, max(rows // 40, 1))]
     for start, end in pairs:
         ok, out = np.zeros(1, dtype=bool), np.empty(1, dtype=object)
-        cost = counted.cost(run["ask_shared"], view, 0, 0, bits, np.array([start, end]), shared, 0, 1, ok, out)
+        cost = counted.cost(run["ask_shared"], view, 0, 0, bits, np.array([start, end]), shared, ok, out)
         assert ok[0] and out[0] == (1 << end) - (1 << start)
         inside = (start + (1 << bits) - 1) >> bits > end >> bits
         assert cost <= (end - start - 1 if inside else 3)

@@ -159,9 +159,10 @@ class Asking:
         """Buckets of equal length, but for the last one."""
         view, _, core = seen
         out, ok = core.values.room(len(edges) - 1), np.empty(len(edges) - 1, dtype=bool)
-        last = len(ok) - 1 if (edges[-1] - edges[-2]) % length else len(ok)
+        begin, end = int(edges[0]), int(edges[-1])
+        last = (end - begin) // length  # what is left is a shorter bucket
         slot = self.levels[level].length
-        known = int(edges[0]) // slot, length // slot
+        known = begin // slot, length // slot
         view = (*view[:8], *core.spare()) if core.compressed else view
         core.values.work.run("buckets", view, level, *known, ok[:last], out)
         if last < len(ok):
@@ -171,8 +172,7 @@ class Asking:
         return out, ok, core
 
     def _slots_table(self, edges: Array, out: Array, ok: Array, core: Core) -> pa.Table:
-        whole = pa.array(edges).view(UTC)
-        columns = [whole[:-1], whole[1:], arrow_column(core.values, out, ok)]
+        columns = [times_column(edges[:-1]), times_column(edges[1:]), arrow_column(core.values, out, ok)]
         return pa.Table.from_arrays(columns, names=["start", "end", self.aggregate.output])
 
     def landmark(self) -> Any:
@@ -238,8 +238,13 @@ class Asking:
         starts = np.clip(slots[:-1], known[0], None) * self.tick
         ends = slots[1:] * self.tick
         out, ok, core = self._answers(seen, starts, ends, n.WHEEL, "wheel")
-        columns = [pa.array(starts).view(UTC), pa.array(ends).view(UTC), arrow_column(core.values, out, ok)]
+        columns = [times_column(starts), times_column(ends), arrow_column(core.values, out, ok)]
         return pa.Table.from_arrays(columns, names=["start", "end", self.aggregate.output])
+
+
+def times_column(times: Array) -> pa.Array:
+    """Microseconds as an Arrow column, which is made of the same memory."""
+    return pa.Array.from_buffers(UTC, len(times), [None, pa.py_buffer(times)])
 
 
 def arrow_column(values: Values, out: Array, ok: Array) -> pa.Array:

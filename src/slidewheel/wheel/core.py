@@ -151,10 +151,10 @@ class Core(Memory):
         Before and behind each of them lies as much as two lines of cache, which threads would take from each other.
         """
         levels = len(self.levels)
-        sizes = max(3 * (6 * levels + 3), 2 * BATCH), 3 + 2 * levels, 3 * (2 * levels + 1)
-        memory, places = np.zeros(sum(sizes) + 16 * 4, dtype=np.int64), np.cumsum([16, sizes[0] + 16, sizes[1] + 16])
-        parts, numbers, own = (memory[at : at + size] for at, size in zip(places.tolist(), sizes, strict=True))
-        return parts, numbers, own
+        parts, numbers, own = max(3 * (6 * levels + 3), 2 * BATCH + 1), 3 + 2 * levels, 3 * (2 * levels + 1)
+        second, third = parts + 32, parts + numbers + 48
+        memory = np.zeros(third + own + 16, dtype=np.int64)
+        return memory[16 : 16 + parts], memory[second : second + numbers], memory[third : third + own]
 
     def rows_since(self, tick: int) -> int:
         """Rows of the finest level from this tick on."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from slidewheel.compiler.layout import is_array
 from slidewheel.engine.columns import Array, read_only
-from slidewheel.engine.threads import each, in_parallel
+from slidewheel.engine.threads import in_parallel
 from slidewheel.wheel import names as n
 from slidewheel.wheel.core import Core
 from slidewheel.wheel.slots import _row
@@ -59,18 +59,11 @@ def _ask_shared(
     view: tuple[Any, ...], known: tuple[Any, ...], core: Core, low: Array, high: Array, ok: Array, out: Array
 ) -> bool:
     """Answer all ranges by what they share; False if that would take longer, or one of them is refused."""
-    run, book, tick, parts = core.values.work.run, view[4], core.tick, _halves(len(low), ENOUGH_FOR_TWO * 4)
-    ticks = np.empty(2 * len(low), dtype=np.int64)
-
-    def survey(part: tuple[int, int]) -> Any:
-        found = np.empty(3, dtype=np.int64)
-        return found if run("survey", known, book, view[5], low, high, tick, 1.0 / tick, *part, ticks, found) else None
-
-    surveyed = each(survey, parts)
-    if any(found is None for found in surveyed):
+    run, book, tick = core.values.work.run, view[4], core.tick
+    ticks, found = np.empty(2 * len(low), dtype=np.int64), np.empty(3, dtype=np.int64)
+    if not run("survey", known, book, view[5], low, high, tick, 1.0 / tick, ticks, found):
         return False
-    level = min(int(found[0]) for found in surveyed)
-    first, last = min(int(found[1]) for found in surveyed), max(int(found[2]) for found in surveyed)
+    level, first, last = found.tolist()
     row: Any = _row
     begin, end = (int(row(view[3], book, level, at // int(book[level, n.LENGTH]))) for at in (first, last))
     rows = end - begin
@@ -83,12 +76,9 @@ def _ask_shared(
     memory = np.empty(2 * rows + lines * blocks, dtype=core.dtype)
     suffixes, prefixes, totals = memory[:rows], memory[rows : 2 * rows], memory[2 * rows :]
     shared = suffixes, prefixes, totals, np.zeros(1 << lines, dtype=np.uint8)
-    in_parallel(
-        lambda part: run("share_blocks", view, level, begin, end, bits, *part, *shared[:3]),
-        _halves(blocks, ENOUGH_FOR_TWO * 8 >> bits),
-    )
+    run("share_blocks", view, level, begin, end, bits, blocks, *shared[:3])
     run("share_totals", totals, blocks, shared[3])
-    in_parallel(lambda part: run("ask_shared", view, level, begin, bits, ticks, shared, *part, ok, out), parts)
+    run("ask_shared", view, level, begin, bits, ticks, shared, ok, out)
     return True
 
 

@@ -10,6 +10,7 @@ from slidewheel.wheel.names import (
     HOLES,
     INVERSE,
     KEPT,
+    LENGTH,
     MARKS,
     NONE,
     ORIGIN,
@@ -162,12 +163,9 @@ def ask_one(view, known, low, high, tick, rate, plan, room, out):
 
 def ask_many(view, known, starts, ends, tick, rate, plan, room, first, last, ok, out):
     """Many ranges. Returns the number of the one that can't be answered, or `last`."""
-    begin, now, book = known[0], known[1], view[4]
-    # Where every tick has its prefix sum, no plan is better, and none has to be made.
-    if known[2] and plan in (AUTO, PREFIXED):
-        whole = book[0, GAPS] == 0 and book[0, KEPT] == begin and book[0, ORIGIN] == begin
-        if book[0, PREFIX] != NONE and whole and (now - begin) < (1 << 52) // tick:
-            return _ask_sums(view, now - begin, begin * tick, starts, ends, tick, rate, room[0], first, last, ok, out)
+    begin, now = known[0], known[1]
+    if known[2] and plan in (AUTO, PREFIXED) and begin >= 0 and now < (1 << 52) // tick:
+        first = _ask_sums(view, begin, now, starts, ends, tick, room[0], first, last, ok, out)
     for j in range(first, last):
         there = _ask(view, known, starts[np.uint64(j)], ends[np.uint64(j)], tick, rate, plan, room, j, out)
         if there < 0:
@@ -176,42 +174,74 @@ def ask_many(view, known, starts, ends, tick, rate, plan, room, first, last, ok,
     return last
 
 
-def _ask_sums(view, now, origin, starts, ends, tick, rate, rows, first, last, ok, out):
-    """The same by the prefix sums of single ticks alone. A time is next to a whole number of ticks, or refused."""
+def _has_sums(book, level, begin):
+    """Whether a level has the prefix sum of each of its slots since the wheel began: then no plan is better."""
+    all_kept = book[level, KEPT] == book[level, ORIGIN] and book[level, ORIGIN] * book[level, LENGTH] <= begin
+    return book[level, PREFIX] != NONE and book[level, GAPS] == 0 and all_kept
+
+
+def _ask_sums(view, begin, now, starts, ends, tick, rows, first, last, ok, out):
+    """Ranges by prefix sums alone, of the coarsest level of whose slots they are. Returns the first range that is left,
+    as one of those behind it is not made of ticks, or there are no such sums."""
+    book, level = view[4], len(view[4]) - 1
+    while first < last:
+        count = min(BATCH, last - first)
+        while level >= 0 and not (
+            _has_sums(book, level, begin) and _rows_of(book, level, begin, now, tick, starts, ends, first, count, rows)
+        ):
+            level -= 1
+        if level < 0:
+            return first
+        if book[level, HOLES] == 0 and rows[2 * BATCH] > 0:
+            _differences(view, book[level, PREFIX], rows, count, first, ok, out)
+        else:
+            _differences_if_any(view, level, rows, count, first, ok, out)
+        first += count
+    return last
+
+
+def _rows_of(book, level, begin, now, tick, starts, ends, first, count, rows):
+    """Ranges as rows of a level, the ends BATCH after the starts, and behind these the shortest. False if one
+    is not made of its finished slots."""
+    length = book[level, LENGTH] * tick
+    rate, origin, most, wrong = 1.0 / length, book[level, ORIGIN], book[level, ROWS], False
+    shortest, oldest, newest = most, begin * tick, now * tick
+    for k in range(count):  # without a branch, so that many go through vectors
+        low, high = starts[np.uint64(first + k)], ends[np.uint64(first + k)]
+        start, end = np.int64(low * rate + 0.5), np.int64(high * rate + 0.5)
+        wrong |= (start * length != low) | (end * length != high)
+        wrong |= (low < oldest) | (high < low) | (high > newest)
+        start, end = min(start - origin, most), min(end - origin, most)
+        shortest = min(shortest, end - start)
+        rows[np.uint64(k)], rows[np.uint64(BATCH + k)] = start, end
+    rows[2 * BATCH] = shortest
+    return not wrong
+
+
+def _differences(view, sums, rows, count, first, ok, out):
+    """The answers of ranges none of which is empty."""
+    table = view[0]
+    for k in range(count):
+        state = inverse(load(table, sums + rows[np.uint64(BATCH + k)]), load(table, sums + rows[np.uint64(k)]))
+        holds = enough(state)
+        if holds:
+            put(out, first + k, lower(state))
+        ok[np.uint64(first + k)] = holds
+
+
+def _differences_if_any(view, level, rows, count, first, ok, out):
+    """The same where some may be empty."""
     table, bits, book = view[0], view[1], view[4]
-    sums, marks, most, dense = book[0, PREFIX], book[0, MARKS], book[0, ROWS], book[0, HOLES] == 0
-    j = first
-    while j < last:
-        count = min(BATCH, last - j)
-        wrong = False
-        for k in range(count):  # without a branch, so that many go through vectors
-            low, high = starts[np.uint64(j + k)] - origin, ends[np.uint64(j + k)] - origin
-            start, end = np.int64(low * rate + 0.5), np.int64(high * rate + 0.5)
-            wrong |= (start * tick != low) | (end * tick != high) | (start < 0) | (end < start) | (end > now)
-            rows[np.uint64(k)], rows[np.uint64(BATCH + k)] = min(start, most), min(end, most)
-        if wrong:
-            return _first_refused(starts, ends, origin, now, tick, rate, j, last)
-        for k in range(count):
-            start, end = rows[np.uint64(k)], rows[np.uint64(BATCH + k)]
-            holds = start < end and (dense or _any(bits, marks, start, end))
+    sums, marks = book[level, PREFIX], book[level, MARKS]
+    for k in range(count):
+        start, end = rows[np.uint64(k)], rows[np.uint64(BATCH + k)]
+        holds = start < end and _any(bits, marks, start, end)
+        if holds:
+            state = inverse(load(table, sums + end), load(table, sums + start))
+            holds = enough(state)
             if holds:
-                state = inverse(load(table, sums + end), load(table, sums + start))
-                holds = enough(state)
-                if holds:
-                    put(out, j + k, lower(state))
-            ok[np.uint64(j + k)] = holds
-        j += count
-    return last
-
-
-def _first_refused(starts, ends, origin, now, tick, rate, first, last):
-    """The first of these ranges that is not one of finished ticks, or `last`."""
-    for j in range(first, last):
-        start = _tick_of(starts[np.uint64(j)], origin, tick, rate)
-        end = _tick_of(ends[np.uint64(j)], origin, tick, rate)
-        if (start < 0) | (end < start) | (end > now):
-            return j
-    return last
+                put(out, first + k, lower(state))
+        ok[np.uint64(first + k)] = holds
 
 
 def _any(bits, marks, first, last):

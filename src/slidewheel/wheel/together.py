@@ -13,13 +13,13 @@ from slidewheel.wheel.reader import BATCH, _any
 from slidewheel.wheel.slots import _row
 
 
-def survey(known, book, rates, starts, ends, tick, rate, first, last, ticks, found):
+def survey(known, book, rates, starts, ends, tick, rate, ticks, found):
     """Ranges in microseconds as pairs of ticks. `found` gets the coarsest level in whose whole slots all of them can be
     given, the first of their ticks and the last. Returns whether all are ranges of finished ticks."""
     begin, now = known[0], known[1]
-    origin, level, lowest, highest = begin * tick, len(book) - 1, now, begin
-    while first < last:
-        stop, wrong = min(first + BATCH, last), False
+    origin, level, lowest, highest, first = begin * tick, len(book) - 1, now, begin, 0
+    while first < len(starts):
+        stop, wrong = min(first + BATCH, len(starts)), False
         for j in range(first, stop):  # without a branch, so that many go through vectors
             low, high = starts[np.uint64(j)] - origin, ends[np.uint64(j)] - origin
             start, end = np.int64(low * rate + 0.5), np.int64(high * rate + 0.5)
@@ -46,10 +46,10 @@ def _whole_slots_of(book, rates, level, begin, ticks, first, last):
     return not cut
 
 
-def share_blocks(view, level, low, high, bits, first, last, suffixes, prefixes, totals):
-    """Suffixes, prefixes and totals of the blocks first .. last - 1 of rows low .. high - 1, 2 ** bits in each."""
+def share_blocks(view, level, low, high, bits, blocks, suffixes, prefixes, totals):
+    """Suffixes, prefixes and totals of the blocks of rows low .. high - 1, 2 ** bits in each."""
     table, base = view[0], view[4][level, BASE]
-    for block in range(first, last):
+    for block in range(blocks):
         at = block << bits
         begin, count = base + low + at, min(1 << bits, high - low - at)
         prefix, suffix = load(table, begin), load(table, begin + count - 1)
@@ -114,11 +114,11 @@ def _rows_between(view, level, low, bits, start, end, shared):
     return combine(state, load(prefixes, end - 1)) if end & inside else state
 
 
-def ask_shared(view, level, low, bits, ticks, shared, first, last, ok, out):
-    """The ranges first .. last - 1 of whole slots of a level, whose row `low` is the first that is shared."""
+def ask_shared(view, level, low, bits, ticks, shared, ok, out):
+    """Ranges of whole slots of a level, whose row `low` is the first that is shared."""
     filled, gaps, book, rates = view[1], view[3], view[4], view[5]
     rate, marks, dense = rates[level], book[level, MARKS], book[level, HOLES] == 0
-    for j in range(first, last):
+    for j in range(len(ok)):
         start = _row(gaps, book, level, np.int64((ticks[np.uint64(2 * j)] + 0.5) * rate))
         end = _row(gaps, book, level, np.int64((ticks[np.uint64(2 * j + 1)] + 0.5) * rate))
         holds = start < end and (dense or _any(filled, marks, start, end))

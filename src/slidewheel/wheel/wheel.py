@@ -21,7 +21,7 @@ from slidewheel.wheel.arguments import (
     positive,
     times_of,
 )
-from slidewheel.wheel.asking import UTC, arrow_column
+from slidewheel.wheel.asking import arrow_column, times_column
 from slidewheel.wheel.core import Core, exclusive
 from slidewheel.wheel.exchange import Exchange
 from slidewheel.wheel.levels import Level, levels_of
@@ -351,7 +351,7 @@ class Wheel(Exchange):
         out = joined(values.room(0), [c.values for c in closed])
         ok = joined(np.ones(0, dtype=bool), [c.ok for c in closed])
         window = pa.DictionaryArray.from_arrays(which, pa.array(names, pa.string()))
-        columns = [window, pa.array(starts).view(UTC), pa.array(ends).view(UTC), arrow_column(values, out, ok)]
+        columns = [window, times_column(starts), times_column(ends), arrow_column(values, out, ok)]
         table = pa.table(columns, names=["window", "start", "end", self.aggregate.output])
         return table if len(names) < 2 else table.take(pa.array(self._windows.order(closed)))
 
