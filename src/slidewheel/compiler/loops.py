@@ -102,7 +102,8 @@ def _chosen(monoid: Monoid, interpreted: bool = False) -> dict[str, str]:
         "fold": f"_fold_{order}",
         "weigh": _weighing(monoid),
         "gather": "_gather_absorbed" if absorbs else "_gather_ordered",
-        "gather_run": "_run_absorbed" if absorbs else f"_run_{order}",
+        "gather_run": "_run_absorbed" if absorbs else "_run_ordered",
+        "take_runs": "_take_runs" if absorbs or not monoid.commutative else "_take_mixed",
     }
 
 

@@ -25,6 +25,10 @@ from slidewheel.wheel.writer import AT_ONCE
 
 PIECE = 1 << 17
 """Rows that are ingested at a time."""
+LAG = 1024
+"""Ticks that may wait in the ring after the watermark has passed them, to be finished together."""
+LARGE = 64
+"""States of more bytes than this are finished at once."""
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -50,10 +54,12 @@ class Core(Memory):
         """The longest scan of one level that is preferred to fewer combines."""
         self.clock = np.zeros(n.CLOCK, dtype=np.int64)
         self.clock[[n.WATERMARK, n.START, n.GREATEST, n.FREE]] = start, start, start * tick, -1
-        self.ring = self._states(ahead * width)
+        self.clock[n.AHEAD] = ahead
+        size = ahead + (0 if values.keyed or self.dtype.itemsize > LARGE else LAG)
+        self.ring = self._states(size * width)
         self.ring[:] = self._identity()
-        self.filled = np.zeros(ahead * width, dtype=np.uint8)
-        self.used = np.zeros(ahead, dtype=np.uint8)
+        self.filled = np.zeros(size * width, dtype=np.uint8)
+        self.used = np.zeros(size, dtype=np.uint8)
         """Which states of the ring hold something, and which of its slots; that is the same for a single key, so that
         only `used` says it."""
         self.heads = np.full(WAYS * STEPS, -1, dtype=np.int64)

@@ -56,33 +56,6 @@ def _run(times, first, stop, low, tick):
     return first, greatest
 
 
-def _run_commutative(states, at, columns, times, first, stop, low, tick):
-    """The same where order does not matter: in one pass, and each chain takes every fourth row."""
-    total = combine(load(states, at), item(columns, None, first))
-    top, limit = np.uint64(times[np.uint64(first)] - low), np.uint64(tick)
-    i = first + 1
-    if i + 4 <= stop and _latest(times, i, low) < limit:
-        top = max(top, _latest(times, i, low))
-        a, b = item(columns, None, i), item(columns, None, i + 1)
-        c, d = item(columns, None, i + 2), item(columns, None, i + 3)
-        i += 4
-        while i + 4 <= stop:
-            latest = _latest(times, i, low)
-            if latest >= limit:
-                break
-            top = max(top, latest)
-            a, b = combine(a, item(columns, None, i)), combine(b, item(columns, None, i + 1))
-            c, d = combine(c, item(columns, None, i + 2)), combine(d, item(columns, None, i + 3))
-            i += 4
-        total = combine(total, combine(combine(a, b), combine(c, d)))
-    while i < stop and np.uint64(times[np.uint64(i)] - low) < limit:
-        top = max(top, np.uint64(times[np.uint64(i)] - low))
-        total = combine(total, item(columns, None, i))
-        i += 1
-    store(states, at, total)
-    return i, low + np.int64(top)
-
-
 def _latest(times, i, low):
     """The latest of four times, since `low`; earlier ones count as very late."""
     i = np.uint64(i)

@@ -30,7 +30,7 @@ def require_fit(mine: Any, other: Any) -> None:
 def merged(a: Core, b: Core, codes: Array, width: int) -> Core:
     """Both as a new core with the settings of `a`, at the later watermark; key k of b is codes[k] there."""
     watermark, first = max(a.watermark, b.watermark), min(a.first, b.first)
-    made = Core(a.values, a.levels, a.tick, first, len(a.used), width)
+    made = Core(a.values, a.levels, a.tick, first, int(a.clock[n.AHEAD]), width)
     made.threshold, made.wanted = a.threshold, a.wanted
     made.clock[n.WATERMARK] = watermark
     made.clock[n.WEIGHT] = min(a.weight + b.weight, n.HEAVIEST)

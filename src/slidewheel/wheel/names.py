@@ -43,7 +43,8 @@ START = 8  # the first tick
 DENSE = 9  # whether neighbours were mostly of one slot
 FRESH = 10  # entries of the overflow wheel from here on were never used
 WEIGHT = 11  # what the magnitudes of all inputs add up to at most, as long as states are narrow
-CLOCK = 12
+AHEAD = 12  # so many slots from the watermark on take rows; the ring may have more
+CLOCK = 13
 
 # Narrow states hold numbers below 2**40, up to this weight, or floats that are finite and weigh nothing.
 HEAVIEST = 2**62
@@ -63,3 +64,4 @@ NOT_KEPT, NO_PLAN, NOT_A_RANGE = 0, 1, 2
 
 combine: Any = None
 identity = load = store = item = lower = put = inverse = enough = absorb = gather = gather_run = fold = weigh = combine
+take_runs = combine

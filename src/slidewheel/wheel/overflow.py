@@ -7,7 +7,7 @@ the order in which they came. The next occupied slot is found without a step for
 
 import numpy as np
 
-from slidewheel.wheel.names import FREE, FRESH, START, WAITING, WATERMARK, load, store
+from slidewheel.wheel.names import AHEAD, FREE, FRESH, START, WAITING, WATERMARK, load, store
 
 WAYS = 64
 STEPS = 11
@@ -39,7 +39,7 @@ def _link(feed, now, entry):
 
 def _schedule(feed, tick, key, source, at):
     """Keep a state for a tick, counted from the wheel's start, behind the end of the ring."""
-    clock, _, _, used, _, _, follows, when, whose, waiting, _, _ = feed
+    clock, _, _, _, _, _, follows, when, whose, waiting, _, _ = feed
     entry = clock[FREE]
     if entry >= 0:
         clock[FREE] = follows[np.uint64(entry)]
@@ -50,7 +50,7 @@ def _schedule(feed, tick, key, source, at):
     when[np.uint64(entry)] = tick
     whose[np.uint64(entry)] = key
     store(waiting, entry, load(source, at))
-    _link(feed, clock[WATERMARK] - clock[START] + len(used) - 1, entry)
+    _link(feed, clock[WATERMARK] - clock[START] + clock[AHEAD] - 1, entry)
 
 
 def _earliest(heads, now):

@@ -32,7 +32,7 @@ from slidewheel.wheel.names import (
 )
 from slidewheel.wheel.packing import _unpacked
 from slidewheel.wheel.planner import _choose, _split
-from slidewheel.wheel.slots import _marked, _row
+from slidewheel.wheel.slots import _any, _marked, _row
 
 BATCH = 128
 
@@ -242,14 +242,6 @@ def _differences_if_any(view, level, rows, count, first, ok, out):
             if holds:
                 put(out, first + k, lower(state))
         ok[np.uint64(first + k)] = holds
-
-
-def _any(bits, marks, first, last):
-    """Whether one of these rows of a single key holds a value; one of 64 that follow each other does."""
-    for row in range(first, last):  # noqa: SIM110
-        if _marked(bits, marks + row):
-            return True
-    return False
 
 
 def buckets(view, level, slot, per, ok, out):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from slidewheel.wheel.names import (
+    AHEAD,
     BASE,
     GAPS,
     GAPS_AT,
@@ -84,11 +85,11 @@ def put_finished(view, width, feed, slots, states, filled, watermark):
 
 def put_pending(width, feed, ticks, codes, states):
     """States of ticks that are not finished, into the ring or the overflow wheel."""
-    clock, used = feed[0], feed[3]
+    clock = feed[0]
     for k in range(len(ticks)):
         tick, key = ticks[np.uint64(k)], codes[np.uint64(k)]
         ahead = tick - clock[WATERMARK]
-        if ahead < len(used):
+        if ahead < clock[AHEAD]:
             _write(feed, width, clock[HEAD] + ahead, key, states, k)
         else:
             _schedule(feed, tick - clock[START], key, states, k)

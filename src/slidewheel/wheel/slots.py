@@ -88,6 +88,22 @@ def _marked(bits, place):
     return (bits[np.uint64(place >> 6)] >> np.uint64(place & 63)) & np.uint64(1) != np.uint64(0)
 
 
+def _any(bits, marks, first, last):
+    """Whether one of these rows of a single key holds a value; one of 64 that follow each other does."""
+    if first >= last:
+        return False
+    low, high = marks + first, marks + last - 1
+    word, shift = bits[np.uint64(low >> 6)] >> np.uint64(low & 63), np.uint64(63 - (high & 63))
+    if low >> 6 == high >> 6:
+        return word << (shift + np.uint64(low & 63)) != np.uint64(0)
+    if word != np.uint64(0):
+        return True
+    for k in range((low >> 6) + 1, high >> 6):
+        if bits[np.uint64(k)] != np.uint64(0):
+            return True
+    return bits[np.uint64(high >> 6)] << shift != np.uint64(0)
+
+
 def _few(table, low, count, width):
     """So many states from `low` on, each `width` after the other."""
     total = load(table, low)

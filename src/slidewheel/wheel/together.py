@@ -9,8 +9,8 @@ line in which its blocks are on both sides of a middle, and a prefix. No inverse
 import numpy as np
 
 from slidewheel.wheel.names import BASE, HOLES, LENGTH, MARKS, combine, enough, fold, load, lower, put, store
-from slidewheel.wheel.reader import BATCH, _any
-from slidewheel.wheel.slots import _row
+from slidewheel.wheel.reader import BATCH
+from slidewheel.wheel.slots import _any, _row
 
 
 def survey(known, book, rates, starts, ends, tick, rate, ticks, found):
