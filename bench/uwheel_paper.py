@@ -266,13 +266,13 @@ def _trees_and_modes(
 ) -> None:
     """Many at once, as in single calls from Python the call hides the difference."""
     systems = [system for system in ("slidewheel", "uwheel") if system in next(iter(many.values()))]
-    lone = {system: f"{system}, one thread" if system == "slidewheel" else system for system in systems}
+    lone = {system: f"{system}, each planned" if system == "slidewheel" else system for system in systems}
     tree = {s: [times["segment tree"].over(times[lone[s]]) for times in many.values()] for s in systems}
     finding(
         report,
         "figure 9",
         f"{span}, Q2: the segment tree is the fastest, wheels are comparable",
-        "many ranges at once, in one thread: it takes "
+        "many ranges, each planned, in one thread: it takes "
         + ", ".join(f"{figure(min(r))} to {figure(max(r))} of the time of {s}" for s, r in tree.items()),
         all(max(r) < 1 for r in tree.values()),
         why="Probably as ours combine fewer states there (figure 10).",

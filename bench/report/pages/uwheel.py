@@ -180,11 +180,11 @@ def many(page: Page) -> None:
             group = found.where(span=span, values=values, precision=precision)
             for mode in MODES:
                 ours, theirs = f"slidewheel{mode}", f"uwheel{mode}"
-                names = (ours, f"{ours}, one thread", theirs, f"{theirs}, and ranges")
+                names = (ours, f"{ours}, each planned", theirs, f"{theirs}, and ranges")
                 to = _to(group, ours, f"{theirs}, and ranges")
                 rows.append([f"{precision}s,{mode or ' default'}", *(_median(group, name) for name in names), to])
             rows.append([f"{precision}s, segment tree", _median(group, "segment tree"), None, None, None, "-"])
-        page.table(["", "slidewheel", "one thread", "uwheel", "and ranges", "ratio"], rows)
+        page.table(["", "slidewheel", "each planned", "uwheel", "and ranges", "ratio"], rows)
     groups = page.records.where(experiment="figure 9, groups")
     rows = [
         [f"{span}, {values}", _median(group, "slidewheel"), _median(group, "uwheel"), _to(group)]
