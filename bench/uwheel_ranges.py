@@ -87,7 +87,7 @@ def ranges(
         "by what they share or by prefix sums; each planned: as single calls are. Ratio: to uwheel with the making of"
     )
     report.say(
-        "its ranges of times, as ours reads and checks times too; bare: without that; by one: the ratio if each is planned"
+        "its ranges of times, as ours reads and checks times too; bare: without that; by one: if each is planned"
     )
     columns = ["slidewheel", "each planned", "uwheel", "and ranges", "ratio", "bare", "by one"]
     table = report.table(columns, label="precision, mode", first=18)
