@@ -7,6 +7,7 @@ what has one is converted to UTC, what has none is UTC already. No arithmetic is
 import re
 from collections.abc import Iterable, Sized
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -174,6 +175,7 @@ def instants(values: Any) -> npt.NDArray[np.int64]:
     raise InvalidTime(f"{values!r} is not a column of times: {_ARRAYS_ACCEPTED}")
 
 
+@lru_cache(maxsize=256)
 def _parse_duration(text: str) -> int:
     total = position = 0
     while part := _PART.match(text, position):

@@ -253,4 +253,6 @@ def arrow_column(values: Values, out: Array, ok: Array) -> pa.Array:
     if special or (values.aggregate.finish is not None):
         listed = values.listed(out, ok)
         return pa.array([v.to_bytes() if hasattr(v, "to_bytes") and not isinstance(v, int) else v for v in listed])
-    return pa.array(out) if ok.all() else pa.array(out, mask=~ok)
+    if not ok.all():
+        return pa.array(out, mask=~ok)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(out.dtype), len(out), [None, pa.py_buffer(out)])

@@ -350,7 +350,7 @@ class Wheel(Exchange):
         starts, ends = joined(nothing, [c.starts for c in closed]), joined(nothing, [c.ends for c in closed])
         out = joined(values.room(0), [c.values for c in closed])
         ok = joined(np.ones(0, dtype=bool), [c.ok for c in closed])
-        window = pa.DictionaryArray.from_arrays(which, pa.array(names, pa.string()))
+        window = pa.DictionaryArray.from_arrays(which, pa.array(names, pa.string()), safe=False)
         columns = [window, times_column(starts), times_column(ends), arrow_column(values, out, ok)]
         table = pa.table(columns, names=["window", "start", "end", self.aggregate.output])
         return table if len(names) < 2 else table.take(pa.array(self._windows.order(closed)))

@@ -58,13 +58,14 @@ def _stretch(used, head, most):
 
     There is no gap of SHORTEST_GAP slots in them: such a gap would contain a whole piece of half that length.
     """
-    taken, fewest = np.int64(0), np.int64(1)
-    for first in range(0, most, SHORTEST_GAP // 2):
+    taken, seen, here = np.int64(0), np.int64(0), np.int64(1)
+    while seen < most and here > 0:
         here = np.int64(0)
-        for k in range(first, min(first + SHORTEST_GAP // 2, most)):
+        for k in range(seen, min(seen + SHORTEST_GAP // 2, most)):
             here += used[np.uint64(head + k)]
-        taken, fewest = taken + here, min(fewest, here)
-    if fewest > 0 or most - taken < SHORTEST_GAP:
+        taken += here
+        seen += SHORTEST_GAP // 2
+    if seen >= most:
         count = most
         while not used[np.uint64(head + count - 1)]:
             count -= 1
