@@ -73,3 +73,27 @@ def test_buckets_are_as_ranges():
     for start, end, value in zip(*(table[name].to_pylist() for name in ("start", "end", "mean")), strict=True):
         assert wheel.query(start, end) == (None if value is None else pytest.approx(value, rel=1e-12))
     assert None in table["mean"].to_pylist()
+
+
+def test_answers_that_are_true_or_false():
+    """Arrow keeps these as bits, unlike numpy."""
+
+    @sw.aggregate(state={"n": "i8"}, commutative=True)
+    class Odd:
+        identity = (0,)
+
+        def lift(x):
+            return (1,)
+
+        def combine(a, b):
+            return (a[0] + b[0],)
+
+        def lower(s):
+            return s[0] % 2 == 1
+
+    wheel = sw.Wheel(Odd(), start=0, dtype="i8")
+    wheel.insert_many([second * SECOND for second in (0, 1, 2, 10, 11, 20)], [0] * 6)
+    wheel.advance_to(30 * SECOND)
+    table = wheel.group_by(0, 30 * SECOND, "10s")
+    assert table["Odd"].to_pylist() == [True, False, True]
+    assert wheel.to_arrow().column_names == ["start", "end", "Odd"]

@@ -145,21 +145,24 @@ def _lower_finite_any(s):
     return checked(_lower_finite(s))
 
 
+def _narrow(zero, dtype):
+    return Monoid(
+        name="sum",
+        lift=itself,
+        combine=_add,
+        lower=itself,
+        inverse=_subtract,
+        identity=zero,
+        state=np.dtype(dtype),
+        result=dtype,
+        commutative=True,
+        is_narrow=True,
+    )
+
+
 @cache
 def _sum(kinds: tuple[str, ...], invertible: bool) -> Monoid:
     if kinds == ("i",):
-        narrow = Monoid(
-            name="sum",
-            lift=itself,
-            combine=_add,
-            lower=itself,
-            inverse=_subtract,
-            identity=0,
-            state=np.dtype("i8"),
-            result="i8",
-            commutative=True,
-            is_narrow=True,
-        )
         return Monoid(
             name="sum",
             lift=_lift_wide,
@@ -170,23 +173,11 @@ def _sum(kinds: tuple[str, ...], invertible: bool) -> Monoid:
             state=WIDE,
             result="i8",
             commutative=True,
-            narrow=narrow,
+            narrow=_narrow(0, "i8"),
             widen=_widen,
         )
     floats = kinds == ("f",)
     if invertible:
-        all_finite = Monoid(
-            name="sum",
-            lift=itself,
-            combine=_add,
-            lower=itself,
-            inverse=_subtract,
-            identity=0.0,
-            state=np.dtype("f8"),
-            result="f8",
-            commutative=True,
-            is_narrow=True,
-        )
         return Monoid(
             name="sum",
             lift=_lift_finite,
@@ -197,7 +188,7 @@ def _sum(kinds: tuple[str, ...], invertible: bool) -> Monoid:
             state=FINITE if floats else None,
             result="f8" if floats else "object",
             commutative=True,
-            narrow=all_finite if floats else None,
+            narrow=_narrow(0.0, "f8") if floats else None,
             widen=_widen_finite if floats else None,
         )
     return Monoid(

@@ -113,7 +113,7 @@ class Asking:
         self, seen: tuple[Any, ...], low: Array, high: Array, number: int, plan: str
     ) -> tuple[Array, Array, Core]:
         core = seen[2]
-        out, ok, failed = ask_all(seen, self.tick, low, high, number)
+        out, ok, failed = ask_all(seen, low, high, number)
         if failed is not None:
             code = n.NOT_KEPT if plan in ("auto", "combined") else n.NO_PLAN
             raise self._refusal(seen[1], int(low[failed]), int(high[failed]), plan, code)
@@ -255,4 +255,6 @@ def arrow_column(values: Values, out: Array, ok: Array) -> pa.Array:
         return pa.array([v.to_bytes() if hasattr(v, "to_bytes") and not isinstance(v, int) else v for v in listed])
     if not ok.all():
         return pa.array(out, mask=~ok)
+    if out.dtype.kind not in "iuf":
+        return pa.array(out)
     return pa.Array.from_buffers(pa.from_numpy_dtype(out.dtype), len(out), [None, pa.py_buffer(out)])

@@ -21,14 +21,14 @@ MOST_TICKS = 1 << 50
 """Farther numbers have no exact products with 1 / length."""
 ROWS_FOR_EACH = 32
 """So many rows may be prepared for each range: about the time that its own plan would take."""
-
 BITS = 6
 """A block has 2 ** BITS rows; one, where rows are so few that the table may have them all."""
 
 
-def ask_all(seen: tuple[Any, ...], tick: int, low: Array, high: Array, plan: int) -> tuple[Array, Array, int | None]:
+def ask_all(seen: tuple[Any, ...], low: Array, high: Array, plan: int) -> tuple[Array, Array, int | None]:
     """Answers, which of them are there, and the number of a range that can't be answered, if there is one."""
     view, known, core = seen
+    tick = core.tick
     low, high = read_only(low), read_only(high)
     out, ok = core.values.room(len(low)), np.empty(len(low), dtype=bool)
     shareable = plan == n.AUTO and len(low) >= WORTH_SHARING and _can_share(core, known)
