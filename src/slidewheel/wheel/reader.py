@@ -247,8 +247,12 @@ def _differences_if_any(view, level, rows, count, first, ok, out):
 def buckets(view, level, slot, per, ok, out):
     """Buckets of `per` slots of a level each, from this slot on."""
     bits, gaps, book = view[1], view[3], view[4]
-    low = _row(gaps, book, level, slot)
-    for j in range(len(ok)):
+    low, done = _row(gaps, book, level, slot), 0
+    if per == 1 and (book[level, GAPS] == 0) & (book[level, HOLES] == 0) & (book[level, PACKED] == 0):
+        done = min(len(ok), book[level, ROWS] - low)
+        _slots_as_they_are(view[0], book[level, BASE] + low, done, ok, out)
+        slot, low = slot + done, low + done
+    for j in range(done, len(ok)):
         slot += per
         high = _row(gaps, book, level, slot)
         holds = _any(bits, book[level, MARKS], low, high)
@@ -259,6 +263,16 @@ def buckets(view, level, slot, per, ok, out):
                 put(out, j, lower(state))
         ok[np.uint64(j)] = holds
         low = high
+
+
+def _slots_as_they_are(table, place, count, ok, out):
+    """The answers of states that all hold a value."""
+    for j in range(count):
+        state = load(table, place + j)
+        holds = enough(state)
+        if holds:
+            put(out, j, lower(state))
+        ok[np.uint64(j)] = holds
 
 
 def ask_states(view, known, width, keys, starts, ends, plan, room, ok, out):
