@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import slidewheel as sw
+from slidewheel.wheel.asking import arrow_column
 from tests.wheel.harness import Twins, ladder
 from tests.wheel.model import SECOND, Model
 from tests.wheel.scripts import LADDERS
@@ -77,23 +78,8 @@ def test_buckets_are_as_ranges():
 
 def test_answers_that_are_true_or_false():
     """Arrow keeps these as bits, unlike numpy."""
-
-    @sw.aggregate(state={"n": "i8"}, commutative=True)
-    class Odd:
-        identity = (0,)
-
-        def lift(x):
-            return (1,)
-
-        def combine(a, b):
-            return (a[0] + b[0],)
-
-        def lower(s):
-            return s[0] % 2 == 1
-
-    wheel = sw.Wheel(Odd(), start=0, dtype="i8")
-    wheel.insert_many([second * SECOND for second in (0, 1, 2, 10, 11, 20)], [0] * 6)
-    wheel.advance_to(30 * SECOND)
-    table = wheel.group_by(0, 30 * SECOND, "10s")
-    assert table["Odd"].to_pylist() == [True, False, True]
-    assert wheel.to_arrow().column_names == ["start", "end", "Odd"]
+    values, there = sw.Wheel(sw.count(), start=0, dtype="i8")._core.values, np.ones(3, dtype=bool)
+    for answers in ([True, False, True], [1, 2, 3], [0.5, 1.5, 2.5]):
+        column = arrow_column(values, np.array(answers), there)
+        column.validate(full=True)
+        assert column.to_pylist() == answers
