@@ -20,8 +20,8 @@ from slidewheel.wheel.memory import SLACK, Memory
 from slidewheel.wheel.overflow import STEPS, WAYS
 from slidewheel.wheel.planner import COUNTS, EXACT
 from slidewheel.wheel.reader import BATCH
+from slidewheel.wheel.taking import AT_ONCE
 from slidewheel.wheel.values import Values
-from slidewheel.wheel.writer import AT_ONCE
 
 PIECE = 1 << 17
 """Rows that are ingested at a time."""

@@ -1,9 +1,22 @@
 """All loops of a wheel, as one unit for the compiler."""
 
 from slidewheel.swag.card import Card
-from slidewheel.wheel import gather, names, overflow, packing, planner, reader, rows, sessions, slots, together, writer
+from slidewheel.wheel import (
+    gather,
+    names,
+    overflow,
+    packing,
+    planner,
+    reader,
+    rows,
+    sessions,
+    slots,
+    taking,
+    together,
+    writer,
+)
 
-FILES = (names, overflow, slots, gather, writer, packing, planner, reader, together, rows, sessions)
+FILES = (names, overflow, slots, gather, taking, writer, packing, planner, reader, together, rows, sessions)
 
 CARD = Card(
     name="wheel",

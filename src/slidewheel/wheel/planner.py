@@ -28,7 +28,7 @@ from slidewheel.wheel.names import (
     WHEEL,
 )
 from slidewheel.wheel.slots import _row
-from slidewheel.wheel.writer import _ticks
+from slidewheel.wheel.taking import _ticks
 
 FAILED = -1
 EXACT, COUNTS = 2, 3
