@@ -55,14 +55,14 @@ NOTES = {
     "with write-ahead 64; ours finds their slots at once, where uwheel's timer goes through them tick by tick. With "
     "write-ahead 512 all rows go straight into slots, and what is left of the difference is the work per tick. "
     "Dense streams spend their time in one addition per row, where there is little to win: least with integers, as "
-    "ours look for an overflow each time. A tenth of ours is a look for the greatest time, before anything goes in.",
+    "ours look for an overflow each time. Ours also look for the greatest time before anything goes in.",
     "figure 7": "The paper speaks of time, but the authors' program counts calls, and so does the first figure here: "
     "8,010,578 inserts beside a window for each second of 153 days are the paper's 38%.",
     "figure 9, many at once": "So many ranges share suffixes and prefixes of blocks of slots, which query_many makes "
     "for them and forgets, so that none takes more than three combines; *each planned* is what they take if each has a "
     "plan of its own, as single calls do, with or without hints. Most of a range by prefix sums is reading and "
-    "checking its times; on seven days by seconds it also waits for two of the 604,800 sums, which do not fit the "
-    "nearer caches.",
+    "checking its times; on seven days by seconds it probably also waits for its two sums, as all of them do not fit "
+    "the nearer caches.",
     "figure 9": "Most of a single call from Python is the call.",
     "figure 9, groups": "A day in minutes reads 1,440 slots; the rest is the making of a table from them.",
     "figure 11": "A level has as many prefix sums as slots.",

@@ -17,7 +17,7 @@ from slidewheel.times import DurationLike, InstantLike
 from slidewheel.wheel import calendar
 from slidewheel.wheel import names as n
 from slidewheel.wheel.arguments import instant_of, positive, refusal
-from slidewheel.wheel.asking import UTC
+from slidewheel.wheel.asking import times_column
 from slidewheel.wheel.levels import Level
 from slidewheel.wheel.plans import RangePlan, plan_number, plan_of
 from slidewheel.wheel.values import planned
@@ -82,7 +82,7 @@ class KeyedAsking:
         codes, columns = self._chosen(keys, seen[2])
         answers = self._answers(seen, edges, codes, n.AUTO, "auto")
         count = len(edges) - 1
-        times = [pa.array(np.repeat(part, len(codes))).view(UTC) for part in (edges[:-1], edges[1:])]
+        times = [times_column(np.repeat(part, len(codes))) for part in (edges[:-1], edges[1:])]
         repeated = [column.take(pa.array(np.tile(np.arange(len(codes)), count))) for column in columns]
         return pa.Table.from_arrays([*times, *repeated, *answers], names=["start", "end", *self.keys, *self._outputs])
 
