@@ -1,6 +1,7 @@
 """Files of loops that an aggregate takes part in: as text for a generated module, or interpreted for Python objects.
 
-Functions whose name begins with _ are for the others only. Whole numbers in capitals are constants.
+Functions whose name begins with _ are for the others only. Whole numbers in capitals are constants. Those that a file
+lists as KEEPS_LOCK do not let other threads of Python run beside them.
 """
 
 import ast
@@ -24,7 +25,14 @@ def inverse(a, b):
     return a
 """
 
+
+class Refused(Exception):
+    """Raised by a loop that has no answer."""
+
+
 HEAD = """
+from slidewheel.compiler.addresses import array_at
+from slidewheel.compiler.loops import Refused
 from slidewheel.compiler.runtime import UNCOUNTED, uncounted
 """
 
@@ -33,13 +41,17 @@ def text(files: Sequence[ModuleType], monoid: Monoid) -> str:
     """The loops of these files for this aggregate."""
     assert monoid.state is not None
     inner, driver = ("jit", "OPTIONS") if layout.is_array(monoid.state) else ("uncounted", "UNCOUNTED")
+    locked = [name for file in files for name in getattr(file, "KEEPS_LOCK", ())]
     lines = [HEAD]
     lines += [f"{name} = {value}" for name, value in _constants(files).items()]
+    lines.append(f"STATE = np.dtype({monoid.state.descr if layout.is_record(monoid.state) else monoid.state.str!r})")
     lines.append(ENOUGH.format(condition=_condition(monoid)))
     if monoid.inverse is None:
         lines.append(NO_INVERSE)
     for function in _functions(files):
-        begins = f"\n@{inner}\n" if function.__name__.startswith("_") else f"\n@njit(cache=True, **{driver})\n"
+        name = function.__name__
+        options = f'{{**{driver}, "nogil": False}}' if name in locked else driver
+        begins = f"\n@{inner}\n" if name.startswith("_") else f"\n@njit(cache=True, **{options})\n"
         lines.append(begins + ast.unparse(source.own_definition(function)))
     lines += [f"{name} = {chosen}" for name, chosen in _chosen(monoid).items()]
     return "\n".join(lines) + "\n"

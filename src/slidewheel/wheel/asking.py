@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from slidewheel.algebra.aggregate import Aggregate
+from slidewheel.compiler.loops import Refused
 from slidewheel.engine.columns import Array
 from slidewheel.errors import InvalidArgument, Overflow, PlanTooLarge, SlidewheelError
 from slidewheel.times import DurationLike, InstantLike, instant, instants
@@ -32,6 +33,7 @@ class Asking:
     _rate: float
     _local: threading.local
     _seen: tuple[Any, ...]
+    _desk: tuple[Any, ...]
 
     @property
     def start(self) -> int:
@@ -56,11 +58,40 @@ class Asking:
         >>> wheel.query(1_000_000, 8_000_000)
         2
         """
-        view, known, core = self._seen
         if type(start) is not int:
             start = instant(start)
         if type(end) is not int:
             end = instant(end)
+        seen, desk, ask, _ = self._desk
+        if seen is not self._seen:
+            seen, desk, ask, _ = self._get_desk()
+        if ask is None:
+            return self._query(seen, start, end, plan)
+        try:
+            found = ask(desk, start, end, 0 if plan == "auto" else plan_number(plan))
+        except Refused:
+            raise self._refused(seen, start, end, plan) from None
+        except OverflowError as error:
+            instant(start), instant(end)
+            raise Overflow(str(error)) from None
+        return seen[2].values.empty() if found is None else found
+
+    def _get_desk(self) -> tuple[Any, ...]:
+        """What `ask_at` takes for the wheel as it is now, and that itself: None if there is another way only."""
+        seen = self._seen
+        view, known, core = seen
+        work, ask, desk, held = core.values.work, None, None, None
+        if work.asks_at and not core.values.coded and self.aggregate.finish is None:
+            desk, held = core.desk(view, known)
+            if self._desk[0] is None or self._desk[0][2] is not core:
+                work.run("ask_at", desk, known[0] * self.tick, known[0] * self.tick, n.AUTO)
+            ask = work.function("ask_at")
+        self._desk = seen, desk, ask, held
+        return self._desk
+
+    def _query(self, seen: tuple[Any, ...], start: int, end: int, plan: str) -> Any:
+        """`query` of states and answers that are more than numbers."""
+        view, known, core = seen
         try:
             of, ask, room, out, plain = self._local.ready
         except AttributeError:
@@ -78,8 +109,12 @@ class Asking:
         if there > 0:
             return out.item() if plain else core.values.value(out)
         if there < 0:
-            raise self._refusal(known, start, end, plan, n.NOT_KEPT if plan in ("auto", "combined") else n.NO_PLAN)
+            raise self._refused(seen, start, end, plan)
         return core.values.empty()
+
+    def _refused(self, seen: tuple[Any, ...], start: int, end: int, plan: str) -> Exception:
+        code = n.NOT_KEPT if plan in ("auto", "combined") else n.NO_PLAN
+        return self._refusal(seen[1], start, end, plan, code)
 
     def _get_ready(self, view: tuple[Any, ...], known: tuple[Any, ...], core: Core) -> tuple[Any, ...]:
         """What this thread needs to ask. An empty range is asked for, as that may have to be compiled."""
@@ -115,8 +150,7 @@ class Asking:
         core = seen[2]
         out, ok, failed = ask_all(seen, low, high, number)
         if failed is not None:
-            code = n.NOT_KEPT if plan in ("auto", "combined") else n.NO_PLAN
-            raise self._refusal(seen[1], int(low[failed]), int(high[failed]), plan, code)
+            raise self._refused(seen, int(low[failed]), int(high[failed]), plan)
         if core.values.monoid.least == 0:
             out[~ok], ok[:] = core.values.empty(), True
         return out, ok, core

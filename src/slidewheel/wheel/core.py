@@ -162,6 +162,12 @@ class Core(Memory):
         memory = np.zeros(third + own + 16, dtype=np.int64)
         return memory[16 : 16 + parts], memory[second : second + numbers], memory[third : third + own]
 
+    def desk(self, view: tuple[Any, ...], known: tuple[Any, ...]) -> tuple[Array, Any]:
+        """What a single question needs (see desk.py), and the arrays that have to live as long as it is used."""
+        held = (*view[:8], *self.spare(), *self.room_for_plans())
+        places = [number for array in held for number in (array.__array_interface__["data"][0], array.size)]
+        return np.array([*places, self.tick, *known], dtype=np.int64), held
+
     def rows_since(self, tick: int) -> int:
         """Rows of the finest level from this tick on."""
         return int(self.book[0, n.ROWS]) - self.row_of(self.book[0], tick)

@@ -2,6 +2,7 @@
 
 from slidewheel.swag.card import Card
 from slidewheel.wheel import (
+    desk,
     gather,
     names,
     overflow,
@@ -16,7 +17,7 @@ from slidewheel.wheel import (
     writer,
 )
 
-FILES = (names, overflow, slots, gather, taking, writer, packing, planner, reader, together, rows, sessions)
+FILES = (names, overflow, slots, gather, taking, writer, packing, planner, reader, desk, together, rows, sessions)
 
 CARD = Card(
     name="wheel",

@@ -138,8 +138,8 @@ def _tick_of(time, origin, tick, rate):
     return ticks if ticks * tick == since else np.int64(-1)
 
 
-def _ask(view, known, low, high, tick, rate, plan, room, j, out):
-    """One range in microseconds, whose answer goes to place j: whether there is one, or -1 if it can't be said."""
+def _prepared(view, known, low, high, tick, rate, plan, room):
+    """The plan of one range in microseconds: its kind, 0 if the range is empty, or -1 if it can't be answered."""
     begin, now = known[0], known[1]
     start, end = _tick_of(low, begin * tick, tick, rate), _tick_of(high, begin * tick, tick, rate)
     if (start < 0) | (end < start) | (begin + end > now):
@@ -148,12 +148,18 @@ def _ask(view, known, low, high, tick, rate, plan, room, j, out):
     kind, _ = _plan(view, known, start, end, plan, room[0], room[1])
     if kind < 0:
         return -1
-    if room[1][0] > 0 and _held_in(view, known, 1, 0, start, end, kind, room):
+    return kind if room[1][0] > 0 and _held_in(view, known, 1, 0, start, end, kind, room) else 0
+
+
+def _ask(view, known, low, high, tick, rate, plan, room, j, out):
+    """One range in microseconds, whose answer goes to place j: whether there is one, or -1 if it can't be said."""
+    kind = _prepared(view, known, low, high, tick, rate, plan, room)
+    if kind > 0:
         state = _carry_out(view, 1, 0, kind, room[0], room[1])
         if enough(state):
             put(out, j, lower(state))
             return 1
-    return 0
+    return min(kind, 0)
 
 
 def ask_one(view, known, low, high, tick, rate, plan, room, out):

@@ -1,5 +1,6 @@
 """What goes into a wheel and what comes out: values of one type, states, and answers as Python or numpy values."""
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from slidewheel.algebra.aggregate import Aggregate
+from slidewheel.compiler.layout import is_array
 from slidewheel.compiler.loops import interpreted
 from slidewheel.engine.columns import Array, Column, columns_of, read_only
 from slidewheel.errors import InvalidArgument, Overflow, Unsupported
@@ -45,11 +47,18 @@ class Compiled:
         made = list(getattr(self.kernel.module, driver).overloads.values())
         return made[0].entry_point if len(made) == 1 else getattr(self.kernel.module, driver)  # type: ignore[no-any-return]
 
+    @property
+    def asks_at(self) -> bool:
+        """Whether a single range can be asked by `ask_at`: its answer is a number, and one thread runs at a time."""
+        one_thread = getattr(sys, "_is_gil_enabled", lambda: True)()
+        return bool(one_thread and self.result.kind in "if" and not (self.shape or is_array(self.dtype)))
+
 
 class Interpreted:
     """The same over Python objects."""
 
     dtype, result, shape = np.dtype(object), np.dtype(object), ()
+    asks_at = False
     types = (np.empty(0, dtype=object),)
 
     def __init__(self, monoid: Any) -> None:

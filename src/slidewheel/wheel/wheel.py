@@ -116,6 +116,7 @@ class Wheel(Exchange):
         self._edition = 0
         """How often what was finished has been changed since, by `merge`."""
         self._local, self._rate = threading.local(), 1.0 / self.tick
+        self._desk: tuple[Any, ...] = (None, None, None, None)
         self._writing = threading.RLock()
         self._publish()
 

@@ -1,0 +1,36 @@
+"""Arrays by their addresses, for compiled functions that take numbers in place of them."""
+
+from typing import Any
+
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.npydecl import parse_dtype
+from numba.extending import intrinsic
+from numba.np import arrayobj
+
+
+@intrinsic  # type: ignore[misc]
+def array_at(context: Any, address: Any, shape: Any, dtype: Any) -> Any:
+    """The array in C order of this shape that lies there; it is for the caller to keep it alive."""
+    lengths = shape.count if isinstance(shape, types.BaseTuple) else 1
+    made = types.Array(parse_dtype(dtype), lengths, "C")
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place, length, _ = arguments
+        array = arrayobj.make_array(made)(context, builder)
+        size = context.get_constant(types.intp, arrayobj.get_itemsize(context, made))
+        sizes = cgutils.unpack_tuple(builder, length) if isinstance(shape, types.BaseTuple) else [length]
+        steps = [size]
+        for one in reversed(sizes[1:]):
+            steps.insert(0, builder.mul(steps[0], one))
+        arrayobj.populate_array(
+            array,
+            data=builder.inttoptr(place, array.data.type),
+            shape=sizes,
+            strides=steps,
+            itemsize=size,
+            meminfo=None,
+        )
+        return array._getvalue()
+
+    return made(address, shape, dtype), generate
