@@ -9,10 +9,10 @@ from numba.extending import intrinsic
 from numba.np import arrayobj
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic
 def array_at(context: Any, address: Any, shape: Any, dtype: Any) -> Any:
     """The array in C order of this shape that lies there; it is for the caller to keep it alive."""
-    lengths = shape.count if isinstance(shape, types.BaseTuple) else 1
+    lengths = getattr(shape, "count", 1)
     made = types.Array(parse_dtype(dtype), lengths, "C")
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
