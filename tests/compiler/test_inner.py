@@ -1,6 +1,7 @@
 """Functions inside functions: right answers, no machine code of their own, and Numba's own way where this one fails."""
 
 import importlib
+import re
 import sys
 
 import numpy as np
@@ -31,6 +32,22 @@ def total(values):
     return found
 
 
+@runtime.jit
+def bits_of(values, first, last):
+    found = np.int64(0)
+    for k in range(first, last):
+        found |= values[np.uint64(k)]
+    return found
+
+
+@njit(**runtime.OPTIONS)
+def bits_in_blocks(values):
+    found = np.int64(0)
+    for first in range(0, len(values), 100):
+        found |= bits_of(values, first, min(first + 100, len(values)))
+    return found
+
+
 def libraries(function):
     return [compiled.library for compiled in function.overloads.values()]
 
@@ -52,6 +69,13 @@ def test_only_what_python_calls_becomes_machine_code():
     for library in libraries(total):
         assert not isinstance(library, InnerLibrary)
         assert library.get_pointer_to_function(next(library.get_defined_functions()).name) != 0
+
+
+def test_a_loop_inside_goes_through_vectors():
+    assert bits_in_blocks(np.arange(1000)) == 1023
+    (code,) = (library.get_llvm_str() for library in libraries(bits_in_blocks))
+    assert re.search(r"load <\d+ x i64>", code)
+    assert "gather" not in code  # as it is done where the loop was unrolled before
 
 
 def test_a_numba_that_is_built_otherwise(monkeypatch):

@@ -287,6 +287,14 @@ class {name}:
     assert "1000" not in "".join((cache / name).read_text() for name in modules_in(cache))
 
 
+def test_what_is_compiled_otherwise_is_another_module(monkeypatch):
+    known = module.fingerprint("x = 1")
+    assert module.fingerprint("x = 1") == known
+    assert "forceinline" in module._recipe() and "loop_unrolling" in module._recipe()
+    monkeypatch.setattr(module, "_recipe", lambda: "another way")
+    assert module.fingerprint("x = 1") != known
+
+
 def test_one_text_is_one_module(cache):
     text = "ANSWER = 1\n"
     assert module.load(text, "unit") is module.load(text, "unit")

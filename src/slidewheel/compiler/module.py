@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -41,8 +42,15 @@ def cache_directory() -> Path:
 def fingerprint(text: str) -> str:
     import numba
 
-    facts = "\n".join((text, __version__, numba.__version__, sys.version))
+    facts = "\n".join((text, __version__, numba.__version__, sys.version, _recipe()))
     return hashlib.sha256(facts.encode()).hexdigest()[:24]
+
+
+@cache
+def _recipe() -> str:
+    """How modules are compiled, which they only refer to."""
+    files = (importlib.util.find_spec(f"slidewheel.compiler.{name}") for name in ("runtime", "inner", "addresses"))
+    return "\n".join(str(file.loader.get_source(file.name)) for file in files)  # type: ignore[union-attr]
 
 
 def load(text: str, label: str) -> ModuleType:
