@@ -99,13 +99,17 @@ class Model:
     def ingest(self, times: list[int], values: list[Any], every: int, delay: int) -> list[Closed]:
         closed = []
         for time, value in zip(times, values, strict=True):
+            closed += self._watermark_after(every, delay)  # due already, where `every` was larger before
             self.insert(time, value)
             self.greatest = max(self.greatest, time)
             self.ingested += 1
-            if self.ingested == every:
-                self.ingested = 0
-                closed += self.advance_to(self.greatest - delay)
-        return closed
+        return closed + self._watermark_after(every, delay)
+
+    def _watermark_after(self, every: int, delay: int) -> list[Closed]:
+        if self.ingested < every:
+            return []
+        self.ingested = 0
+        return self.advance_to(self.greatest - delay)
 
     # Windows go out.
 

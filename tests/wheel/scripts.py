@@ -3,8 +3,10 @@
 import math
 import random
 from typing import Any
+from unittest.mock import patch
 
 import slidewheel as sw
+from slidewheel.wheel import wheel as wheels
 from tests.support import AGGREGATES
 from tests.wheel.harness import Twins, fields, ladder
 from tests.wheel.model import SECOND, Model
@@ -86,7 +88,6 @@ class Script:
         rungs = ladder(self.tick, levels, self.settings.get("keep", "all"), self.settings.get("prefix", False))
         self.twins = Twins(self.made(), model, rungs, kind)
         self.values = pool(name, kind, dice)
-        self.every = dice.choice([1, 4, 10])
         self.longest = (200 if self.small else 8_000) * self.tick
         """How far time may go in one step: windows that slide by a tick would be too many."""
         self.replica = Twins(self.made(), model.copy(), rungs, kind) if dice.random() < 0.5 else None
@@ -172,7 +173,8 @@ class Script:
             base += self.dice.choice([0, 0, 1, 2]) * self.tick
             times.append(base + self.dice.randrange(-3, 4) * self.tick)
         delay = self.dice.choice([0, 2, 7]) * self.tick
-        self.twins.ingest(times, self.some(count), self.every, delay, self.dtype())
+        with patch.object(wheels, "MANY", self.dice.choice([0, wheels.MANY])):
+            self.twins.ingest(times, self.some(count), self.dice.choice([1, 3, 10]), delay, self.dtype())
 
     def advance(self) -> None:
         dice = self.dice

@@ -109,6 +109,25 @@ class Core(Memory):
         twin.blocks = [copying.copy(blocks) for blocks in self.blocks]
         return twin
 
+    @property
+    def size_to_keep(self) -> int:
+        """How many words `kept` has to copy, or nearly so."""
+        return int(self.ring.nbytes) // 8 + len(self.when)
+
+    def kept(self) -> dict[str, Any]:
+        """All that `ingest` changes, to go back to: of finished slots only their number, as none is ever changed."""
+        names = ("clock", "ring", "filled", "used", "heads", "tails", "follows", "when", "whose", "waiting")
+        return vars(self) | {name: getattr(self, name).copy() for name in (*names, "book", "totals", "held")}
+
+    def go_back(self, kept: dict[str, Any]) -> None:
+        """Be as when this was kept."""
+        vars(self).update(kept)
+        for line, room in zip(self.book, self.room, strict=True):
+            first = int(line[n.MARKS] + line[n.ROWS] * self.width)
+            last = int(line[n.MARKS] + (room + line[n.PACKED]) * self.width) // 64 + 2
+            self.bits[first // 64] &= np.uint64((1 << first % 64) - 1)
+            self.bits[first // 64 + 1 : last] = 0
+
     def wide(self) -> "Core":
         """The same with wide states; to be used in place of this one."""
         twin, widen = copying.copy(self), self.values.widen
@@ -238,12 +257,13 @@ class Core(Memory):
     ) -> int:
         """Add rows, with a watermark after each `every` of them (0: none); `greatest` is their greatest time.
 
-        Rows before `done` are in already. Returns how many are in now: not all if states would have to be wide.
+        Rows before `done` are in already. Returns how many are in now: not all if a time is greater than that, or if
+        states would have to be wide.
         """
         rows = len(times)
         greatest = max(greatest, int(self.clock[n.GREATEST]))
         ticks = max((greatest - delay) // self.tick - self.watermark, 0) if every else 0
-        dense = ticks <= n.SHORTEST_GAP * rows
+        limit, dense = self.watermark + ticks, ticks <= n.SHORTEST_GAP * rows
         if dense:
             self.reserve(ticks, rows)
         while done < rows:
@@ -251,7 +271,7 @@ class Core(Memory):
             self.reserve_pool(last - done)
             if not dense:
                 self.reserve(ticks, last - done)
-            known = every, delay, self.watermark, self.tick, 1.0 / self.tick, self.live, self.width, self.feed
+            known = every, delay, self.watermark, limit, self.tick, 1.0 / self.tick, self.live, self.width, self.feed
             done = self.values.work.ingest(columns, valid, times, codes, done, last, *known)
             if done < last:
                 break
@@ -275,7 +295,7 @@ class Core(Memory):
             self.reserve(watermark - self.watermark, 1)
             work, nothing = self.values.work, np.zeros(0, dtype=np.int64)
             codes = read_only(nothing) if self.values.keyed else None
-            known = 0, 0, watermark, self.tick, 1.0 / self.tick, self.live, self.width, self.feed
+            known = 0, 0, watermark, watermark, self.tick, 1.0 / self.tick, self.live, self.width, self.feed
             work.ingest(work.types, None, read_only(nothing), codes, 0, 0, *known)
 
     def reserve_pool(self, rows: int) -> None:

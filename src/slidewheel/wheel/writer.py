@@ -39,6 +39,9 @@ from slidewheel.wheel.overflow import _earliest, _link
 from slidewheel.wheel.slots import _any, _close, _mark_all, _mark_range, _reach, _sum_up
 from slidewheel.wheel.taking import _take_rows, _ticks
 
+CHECKED = 1024
+"""Rows that are looked at together before they go in."""
+
 
 def _stretch(used, head, most):
     """How many of the ring's slots from `head` on to take at once, up to which of them, and how many hold something.
@@ -204,44 +207,50 @@ def _advance(view, width, feed, watermark):
     _close(view, width, watermark)
 
 
-def ingest(columns, valid, times, codes, first, last, every, delay, until, tick, rate, view, width, feed):
+def ingest(columns, valid, times, codes, first, last, every, delay, until, limit, tick, rate, view, width, feed):
     """Rows in the order in which they came. After each `every` of them, if that is not 0, the watermark goes to the
     greatest time minus `delay`, and in the end to tick `until`. Rows before the watermark are late: they are counted
-    and left out. Returns the row at which it stopped: before `last` if narrow states are not wide enough for more.
+    and left out. Returns the row at which it stopped: before `last` if narrow states are not wide enough for more, or
+    if the watermark would have to pass tick `limit`, up to which there is room.
 
     The ring has room for more than lies ahead of the watermark, so that many slots are finished at once: in between,
     the watermark is `now`, and that of the clock stays behind."""
     clock, size = feed[0], len(feed[3])
-    i, now = first, clock[WATERMARK]
-    while i < last or now < until:
-        stop = min(last, i + every - clock[SEEN]) if every > 0 else last
-        greatest, rows, head = clock[GREATEST], stop - i, clock[HEAD] + now - clock[WATERMARK]
-        head = head if head < size else head - size
-        if rows > 0:
-            heavier = clock[WEIGHT] + weigh(columns, i, stop)
-            if heavier > HEAVIEST:
-                break
-            clock[WEIGHT] = heavier
-            if clock[DENSE] > 0:
-                fresh, groups = take_runs(columns, valid, times, codes, i, stop, now, head, tick, rate, width, feed)
-            else:
-                fresh = _take_rows(columns, valid, times, codes, i, stop, now, head, tick, rate, width, feed)
-                groups = fresh
-            clock[USED] += fresh
-            clock[DENSE] = 4 * groups < rows
-        i = stop
+    i, now, checked = first, clock[WATERMARK], first
+    while True:
         watermark = until if i == last else now
-        if every > 0:
-            clock[SEEN] += rows
-            if clock[SEEN] == every:
-                clock[SEEN] = 0
-                since = clock[GREATEST] - delay - now * tick
-                watermark = max(watermark, now + (_ticks(since, tick, rate) if since >= 0 else 0))
-        else:
-            clock[GREATEST] = greatest
+        if 0 < every <= clock[SEEN]:
+            since = clock[GREATEST] - delay - now * tick
+            watermark = max(watermark, now + (_ticks(since, tick, rate) if since >= 0 else 0))
+            if watermark > limit:
+                break
+            clock[SEEN] = 0
         now = max(now, watermark)
         if clock[WAITING] > 0 or now - clock[WATERMARK] + clock[AHEAD] > size:
             _advance(view, width, feed, now)
+        if i == last:
+            break
+        if i == checked:
+            checked = min(last, i + CHECKED)
+            heavier = clock[WEIGHT] + weigh(columns, i, checked)
+            if heavier > HEAVIEST:
+                break
+            clock[WEIGHT] = heavier
+        stop = min(checked, i + every - clock[SEEN]) if every > 0 else checked
+        greatest, rows, head = clock[GREATEST], stop - i, clock[HEAD] + now - clock[WATERMARK]
+        head = head if head < size else head - size
+        if clock[DENSE] > 0:
+            fresh, groups = take_runs(columns, valid, times, codes, i, stop, now, head, tick, rate, width, feed)
+        else:
+            fresh = _take_rows(columns, valid, times, codes, i, stop, now, head, tick, rate, width, feed)
+            groups = fresh
+        clock[USED] += fresh
+        clock[DENSE] = 4 * groups < rows
+        if every > 0:
+            clock[SEEN] += rows
+        else:
+            clock[GREATEST] = greatest
+        i = stop
     if now > clock[WATERMARK]:
         _advance(view, width, feed, now)
     return i
