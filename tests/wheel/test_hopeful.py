@@ -99,3 +99,19 @@ def test_fewer_rows_for_a_watermark_than_before():
     wheel.ingest(np.arange(490, 550), np.arange(60), every=100, delay=0)
     assert (wheel.watermark, wheel.late) == (499, 9)
     assert wheel.landmark() == 499
+
+
+@pytest.mark.parametrize("last", [0, 1, 99])
+@pytest.mark.parametrize("place", [1, 50, 99, 100, 250])
+def test_a_great_time_shortly_before_the_end(place, last):
+    """The watermark that is due behind the last row follows it, too: there was no room for that before."""
+    times = np.arange(ROWS // 100 * 100 + last)
+    times[-place] += 5000
+    wheel = sw.Wheel(sw.count(), start=0, tick=1, levels=LEVELS, write_ahead=30, dtype="i8")
+    wheel.ingest(times, times, every=100, delay=20)
+    ends = np.maximum.accumulate(times)[99::100]
+    assert wheel.watermark == ends[-1] - 20
+    behind = np.concatenate([np.zeros(100), np.repeat(ends - 20, 100)])[: len(times)]
+    assert wheel.late == (times < behind).sum()
+    wheel.advance_to(10_000)
+    assert wheel.landmark() == len(times) - wheel.late

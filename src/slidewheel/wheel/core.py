@@ -258,7 +258,8 @@ class Core(Memory):
         """Add rows, with a watermark after each `every` of them (0: none); `greatest` is their greatest time.
 
         Rows before `done` are in already. Returns how many are in now: not all if a time is greater than that, or if
-        states would have to be wide.
+        states would have to be wide. Where a time behind which the last watermark is due is greater, all are in, and
+        that is still `due`.
         """
         rows = len(times)
         greatest = max(greatest, int(self.clock[n.GREATEST]))
@@ -266,19 +267,23 @@ class Core(Memory):
         limit, dense = self.watermark + ticks, ticks <= n.SHORTEST_GAP * rows
         if dense:
             self.reserve(ticks, rows)
-        while done < rows:
+        while done < rows or self.due(every):
             last = min(rows, done + PIECE)
             self.reserve_pool(last - done)
             if not dense:
                 self.reserve(ticks, last - done)
             known = every, delay, self.watermark, limit, self.tick, 1.0 / self.tick, self.live, self.width, self.feed
             done = self.values.work.ingest(columns, valid, times, codes, done, last, *known)
-            if done < last:
+            if done < last or self.due(every):
                 break
         if self.clock[n.WAITING] == 0:
             self._empty_pool()
         self._trim()
         return done
+
+    def due(self, every: int) -> bool:
+        """Whether so many rows have come since the last watermark; 0 is never."""
+        return 0 < every <= self.clock[n.SEEN]
 
     def _empty_pool(self) -> None:
         """No memory for an overflow wheel in which nothing waits."""

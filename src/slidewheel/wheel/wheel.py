@@ -248,7 +248,8 @@ class Wheel(Exchange):
         with uninterrupted():
             try:
                 done = core.ingest(*rows, greatest)
-                if kept is not None and (done < len(times) or core.clock[n.GREATEST] > FARTHEST):
+                short = done < len(times) or core.due(every)
+                if kept is not None and (short or core.clock[n.GREATEST] > FARTHEST):
                     try:
                         greatest = self._checked(times, every, delay)
                     except SlidewheelError:
