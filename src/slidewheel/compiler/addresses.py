@@ -1,7 +1,8 @@
-"""Arrays by their addresses, for compiled functions that take numbers in place of them."""
+"""Arrays by their addresses, for compiled functions that take numbers in place of them, and what is fetched early."""
 
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.typing.npydecl import parse_dtype
@@ -34,3 +35,19 @@ def array_at(context: Any, address: Any, shape: Any, dtype: Any) -> Any:
         return array._getvalue()
 
     return made(address, shape, dtype), generate
+
+
+@intrinsic
+def fetch(context: Any, array: Any, place: Any) -> Any:
+    """Have this item brought near while something else is done; one outside of the array does no harm."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(array)(context, builder, arguments[0]).data
+        at = builder.bitcast(builder.gep(data, [arguments[1]]), cgutils.voidptr_t)
+        number = ir.IntType(32)
+        known = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, known, "llvm.prefetch.p0i8")
+        builder.call(function, [at, number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate

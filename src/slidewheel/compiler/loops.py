@@ -31,7 +31,7 @@ class Refused(Exception):
 
 
 HEAD = """
-from slidewheel.compiler.addresses import array_at
+from slidewheel.compiler.addresses import array_at, fetch
 from slidewheel.compiler.loops import Refused
 from slidewheel.compiler.runtime import UNCOUNTED, uncounted
 """

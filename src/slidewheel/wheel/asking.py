@@ -63,12 +63,10 @@ class Asking:
         if type(end) is not int:
             end = instant(end)
         seen, desk, ask, _ = self._desk
-        if seen is not self._seen:
-            seen, desk, ask, _ = self._get_desk()
-        if ask is None:
-            return self._query(seen, start, end, plan)
+        if seen is not self._seen or plan != "auto":
+            return self._ask_anew(start, end, plan)
         try:
-            found = ask(desk, start, end, 0 if plan == "auto" else plan_number(plan))
+            found = ask(desk, start, end)
         except Refused:
             raise self._refused(seen, start, end, plan) from None
         except OverflowError as error:
@@ -76,18 +74,18 @@ class Asking:
             raise Overflow(str(error)) from None
         return seen[2].values.empty() if found is None else found
 
-    def _get_desk(self) -> tuple[Any, ...]:
-        """What `ask_at` takes for the wheel as it is now, and that itself: None if there is another way only."""
+    def _ask_anew(self, start: int, end: int, plan: str) -> Any:
+        """`query` of a wheel that has changed, or by another plan than the cheapest."""
         seen = self._seen
         view, known, core = seen
-        work, ask, desk, held = core.values.work, None, None, None
-        if work.asks_at and not core.values.coded and self.aggregate.finish is None:
-            desk, held = core.desk(view, known)
-            if self._desk[0] is None or self._desk[0][2] is not core:
-                work.run("ask_at", desk, known[0] * self.tick, known[0] * self.tick, n.AUTO)
-            ask = work.function("ask_at")
-        self._desk = seen, desk, ask, held
-        return self._desk
+        work = core.values.work
+        if plan != "auto" or not work.asks_at or core.values.coded or self.aggregate.finish is not None:
+            return self._query(seen, start, end, plan)
+        desk, held = core.desk(view, known)
+        if self._desk[0] is None or self._desk[0][2] is not core:
+            work.run("ask_at", desk, known[0] * self.tick, known[0] * self.tick)
+        self._desk = seen, desk, work.function("ask_at"), held
+        return self.query(start, end)
 
     def _query(self, seen: tuple[Any, ...], start: int, end: int, plan: str) -> Any:
         """`query` of states and answers that are more than numbers."""

@@ -153,8 +153,8 @@ class Core(Memory):
         self.view = (*memory, self.totals.copy(), self.held.copy(), *self.spare())
 
     def known(self) -> tuple[Any, ...]:
-        """What all questions share: the first tick, the watermark, what layout and aggregate allow, the hint, and
-        whether each level has a row for each of its slots."""
+        """What all questions share: the first tick, the watermark, what layout and aggregate allow, the hint, whether
+        each level has a row for each of its slots, and how many levels have a total."""
         inverse = 0
         if self.values.monoid.inverse is not None:
             exact = EXACT if self._exact_inverse() else 1
@@ -162,7 +162,8 @@ class Core(Memory):
         prefixed = any(level.layout == "prefix" for level in self.levels)
         now, finest = self.watermark, self.book[0]
         whole = not self.forgets and self.first >= 0 and bool(finest[n.GAPS] == 0 and finest[n.NEXT] == now)
-        return self.first, now, prefixed, inverse, self.values.aggregate.commutative, self.threshold, whole
+        running = int((self.book[:, n.OPEN] != n.NONE).sum())
+        return self.first, now, prefixed, inverse, self.values.aggregate.commutative, self.threshold, whole, running
 
     def _exact_inverse(self) -> bool:
         """Whether taking away loses nothing, or was asked for: only then it is used without being named."""

@@ -200,9 +200,10 @@ def _whole_slots(gaps, book, rates, start, end, level):
 def _choose(gaps, book, rates, start, end, known, plan, parts, sizes):
     """The cheapest plan, or the one that was asked for: its kind and its cost in combines; (FAILED, why) if none is.
 
-    All in ticks. `known` is what all ranges share: where the wheel began, its watermark, and what may be used.
+    All in ticks. `known` is what all ranges share: where the wheel began, its watermark, what may be used, and how
+    many levels have a total.
     """
-    first, now, prefixed, invertible, commutative, threshold, whole = known
+    first, now, prefixed, invertible, _, threshold, whole, running = known
     sizes[0] = sizes[1] = sizes[2] = 0
     best, least = np.int64(FAILED), np.int64(0)
     if start == end and plan != LANDMARK:
@@ -237,17 +238,17 @@ def _choose(gaps, book, rates, start, end, known, plan, parts, sizes):
             if best == FAILED or cost < least:
                 sizes[0], best, least = count, np.int64(COMBINED), cost
     if plan in (AUTO, LANDMARK) and start == first and end == now:
-        cost = max(_running(book) - 1, 0)
+        cost = max(running - 1, 0)
         if best == FAILED or cost < least:
             sizes[0], best, least = _landmark(book, parts, 0), np.int64(LANDMARK), cost
     # Without its own slots, a range does not say whether it is empty.
     known_full = count >= 0 or invertible == COUNTS or (start == first and end == now)
     asked = plan == INVERSE or (plan == AUTO and invertible >= EXACT and (best == FAILED or least > 1))
     if asked and whole and best != FAILED and plan == AUTO:  # the parts outside have a state each at least
-        fewest = _running(book) - 1 + (start > first) + (end < now)
-        asked = fewest < least and _outside(book, rates, start, end, first, now) < least
+        fewest = running - 1 + (start > first) + (end < now)
+        asked = fewest < least and _outside(book, rates, start, end, now, running) < least
     if asked and known_full and invertible > 0:
-        cost = _inverse_landmark(gaps, book, rates, start, end, first, now, commutative, parts, sizes, best, least)
+        cost = _inverse_landmark(gaps, book, rates, start, end, known, parts, sizes, best, least)
         if cost >= 0:
             best, least = np.int64(INVERSE), cost
     if best in (PREFIXED, WHEEL):
@@ -260,47 +261,34 @@ def _choose(gaps, book, rates, start, end, known, plan, parts, sizes):
     return best, least
 
 
-def _running(book):
-    """How many levels have a total."""
-    count = np.int64(0)
-    for level in range(len(book)):
-        count += book[level, OPEN] != NONE
-    return count
-
-
-def _outside(book, rates, start, end, first, now):
+def _outside(book, rates, start, end, now, running):
     """What an inverse landmark costs where each level has a row for each slot: `_climb` for both of its parts, which
-    only counts."""
-    cost = max(_running(book) - 1, 0)
-    if start > first:
-        cost += start - book[0, ORIGIN]
-        for level in range(1, len(book)):
-            slot, origin = np.int64((start + 0.5) * rates[level]), book[level, ORIGIN]
-            if slot <= origin:
-                break
-            cost -= slot * (book[level - 1, SLOTS] - 1) + origin - book[level - 1, ORIGIN]
+    only counts. Nobody can foresee up to which level they have whole slots, so that a branch would be slow."""
+    cost = running - 1 + start - book[0, ORIGIN] + now - end
+    for level in range(1, len(book)):
+        slot, origin = np.int64((start + 0.5) * rates[level]), book[level, ORIGIN]
+        fewer = slot * (book[level - 1, SLOTS] - 1) + origin - book[level - 1, ORIGIN]
+        cost -= fewer if slot > origin else 0
     if end < now:
-        cost += now - end
         for level in range(1, len(book)):
             slot, last = np.int64((end + book[level, LENGTH] - 0.5) * rates[level]), book[level, NEXT]
-            if slot > last:
-                break
-            cost += slot * (book[level - 1, SLOTS] - 1) + last - book[level - 1, NEXT]
-            cost += book[level - 1, OPEN] != NONE
+            more = slot * (book[level - 1, SLOTS] - 1) + last - book[level - 1, NEXT]
+            cost += more + (book[level - 1, OPEN] != NONE) if slot <= last else 0
     return cost
 
 
-def _inverse_landmark(gaps, book, rates, start, end, first, now, commutative, parts, sizes, best, least):
+def _inverse_landmark(gaps, book, rates, start, end, known, parts, sizes, best, least):
     """All that is finished, without what is older and what is newer: f_L - [first, start) - [end, now).
 
     Only the older part can be taken away where order matters. Returns its cost, or -1 if it can't be done or is not
     cheaper than the best so far.
     """
+    first, now, _, _, commutative, _, _, running = known
     if end < now and not commutative:
         return np.int64(-1)
     room = 2 * len(book) + 1
     older = newer = np.int64(0)
-    cost = max(_running(book) - 1, 0)
+    cost = max(running - 1, 0)
     if start > first:
         older, states = _split(gaps, book, rates, first, start, first, now, parts, room, sizes)
         cost += states
