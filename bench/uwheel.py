@@ -26,6 +26,7 @@ QUICK = Settings(
     queries=50,
     explained=300,
     repeat=20,
+    lasting=5_000_000,
     flights=3000,
 )
 SMOKE = Settings(
@@ -44,6 +45,7 @@ SMOKE = Settings(
     queries=5,
     explained=20,
     repeat=1,
+    lasting=0,
     flights=500,
     uwheel=uwheel_peer.BINARY.exists(),  # nothing is built for a test
 )
@@ -62,7 +64,8 @@ NOTES = {
     "for them and forgets, so that none takes more than three combines; *each planned* is what they take if each has a "
     "plan of its own, as single calls do, with or without hints. Most of a range by prefix sums is reading and "
     "checking its times; on seven days by seconds it probably also waits for its two sums, as all of them do not fit "
-    "the nearer caches.",
+    "the nearer caches. *Once* that takes several times as long: 50,000 ranges by prefix sums are over before the "
+    "caches are warm.",
     "figure 9": "Most of a single call from Python is the call.",
     "figure 9, groups": "A day in minutes reads 1,440 slots; the rest is the making of a table from them.",
     "figure 11": "A level has as many prefix sums as slots.",

@@ -56,10 +56,10 @@ def ranges(report: Report, settings: Settings, source: Stream, peer: Peer | None
     right = below[np.searchsorted(source.times[order], high)] - below[np.searchsorted(source.times[order], low)]
     found = wheel.query_many(low, high)
     agrees(report, "flights, ranges: slidewheel", np.ma.filled(found, 0), right)
-    runs = {"slidewheel": clocked(lambda _: wheel.query_many(low, high), len(asked))}
+    runs = {"slidewheel": clocked(lambda _: wheel.query_many(low, high), len(asked), lasting=settings.lasting)}
     feed = Feed(ahead=AHEAD[1], delay=source.delay)
     if peer is not None and agrees(report, "flights, ranges: uwheel", peer.ranges(asked, feed=feed).values, right):
-        runs["uwheel"] = lambda: peer.ranges(asked, feed=feed).ns / len(asked)
+        runs["uwheel"] = lambda: peer.ranges(asked, feed=feed, lasting=settings.lasting).ns / len(asked)
     with duckdb.connect() as database:
         load(database, source)
         few = asked[: settings.queries]

@@ -99,7 +99,9 @@ class Latencies(Filled):
 @dataclass(frozen=True)
 class Ranges(Filled):
     ns: int
-    """Of all ranges, without the clock."""
+    """Of all ranges."""
+    whole_ns: int
+    """The same with the making of its ranges of all pairs of times."""
     values: np.ndarray
     """NaN, or the greatest integer, where the library gave no answer."""
     missing: int
@@ -107,8 +109,6 @@ class Ranges(Filled):
     """Nanoseconds of each range, measured again; `clock_ns` of each is the clock's own."""
     combines: np.ndarray
     """What the library says it combined for each range."""
-    convert_ns: int
-    """To make its ranges of all pairs of times, which is not in `ns`."""
     clock_ns: int
 
 
@@ -155,16 +155,17 @@ class Peer:
         found = self._run("insert_latency", feed, files=("out", "advances"), range=length, slide=slide)
         return Latencies(**found, inserts=self._array("out", "<u8"), advances=self._array("advances", "<u8"))
 
-    def ranges(self, pairs: np.ndarray, mode: str = "default", feed: Feed = FEED) -> Ranges:
+    def ranges(self, pairs: np.ndarray, mode: str = "default", feed: Feed = FEED, lasting: int = 0) -> Ranges:
         """Fills a wheel, then asks it for the sum over each range [start, end): an array of two columns.
 
+        All of them are asked again and again for so many nanoseconds, and what is given is the time of one pass.
         `prefix` is with prefix sums on all levels, `hints` with a way to combine a slice that the optimizer knows of.
         """
         if pairs is not self._asked:
             pairs.astype("<i8", order="C", copy=False).tofile(self._path("queries"))
             self._asked = pairs
         files = ("queries", "out", "latencies", "combines")
-        found = self._run("ranges", self._whole(feed), files=files, mode=_known(mode))
+        found = self._run("ranges", self._whole(feed), files=files, mode=_known(mode), lasting=lasting)
         values, latencies, combines = self._array("out", self.dtype), *(self._array(f, "<u8") for f in files[2:])
         return Ranges(**found, values=values, latencies=latencies, combines=combines)
 
