@@ -33,6 +33,8 @@ BUFFERED = 4096
 """Rows that are inserted one by one before they are aggregated."""
 MANY = 8
 """So many times as many rows as there are states ahead of the watermark, and keeping those costs next to nothing."""
+LAST = 4096
+"""Of so many rows one has the greatest time, where rows are not far out of order."""
 
 
 class Wheel(Exchange):
@@ -230,10 +232,10 @@ class Wheel(Exchange):
         return self._table(self._close())
 
     def _add(self, times: Array, values: Any, mask: Any, every: int, delay: int) -> int:
-        # To look at all times takes a quarter as long as all the rest, and mostly the last one says how far they go.
+        # To look at all times takes a quarter as long as all the rest, and mostly the last ones say how far they go.
         hopeful = self._typed and every > 0 and len(times) > MANY * self._core.size_to_keep
-        hopeful = hopeful and self._core.first >= 0 and times[-1] <= FARTHEST
-        greatest = self._checked(times[-1:] if hopeful else times, every, delay)
+        hopeful = hopeful and self._core.first >= 0 and times[-LAST:].max() <= FARTHEST
+        greatest = self._checked(times[-LAST:] if hopeful else times, every, delay)
         values = column_of_values(self.aggregate, values)
         if not len(times) and not len(columns_of(values, self.aggregate, mask)[0]):
             return 0
