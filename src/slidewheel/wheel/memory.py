@@ -86,7 +86,8 @@ class Memory:
             line[n.BASE], line[n.MARKS], line[n.GAPS_AT] = base, 64 * marks, gap
             if self.levels[level].layout == "prefix":
                 line[n.PREFIX] = base + sizes[level]
-            self._carry(older, level, dropped[level], width)
+            if line[n.ROWS] or line[n.GAPS] or dropped[level] or line[n.PREFIX] != n.NONE:
+                self._carry(older, level, dropped[level], width)
             base, marks, gap = base + regions[level], marks + words[level], gap + gap_sizes[level]
         self.room, self.gap_room, self.width = sizes, gap_sizes, width
         self._place_blocks()
@@ -198,6 +199,8 @@ class Memory:
 
     def _place_blocks(self) -> None:
         """All blocks in one array, and where each level's are."""
+        if not self.compressed:
+            return
         parts, place = [], 0
         for line, blocks in zip(self.book, self.blocks, strict=True):
             line[n.BLOCKS_AT], line[n.WORDS_AT] = place, place + len(blocks.directory)
