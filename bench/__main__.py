@@ -115,7 +115,8 @@ def _sum_up(reports: list[Report]) -> None:
     missed = [target for target in targets if not target["met"]]
     print(f"targets: {len(targets) - len(missed)} met, {len(missed)} missed")
     for target in missed:
-        figures = f"{target['measured']:.3g}{target['unit']}, not < {target['limit']:g}{target['unit']}"
+        within = " ({:.3g} to {:.3g})".format(*target["within"]) if "within" in target else ""
+        figures = f"{target['measured']:.3g}{target['unit']}{within}, not < {target['limit']:g}{target['unit']}"
         print(f"  missed: {target['suite']}: {target['target']}: {figures}")
     for error in (error for report in reports for error in report.errors):
         print(f"  ERROR {error}")

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from bench.ratios import figure
+from bench.ratios import Ratio, figure
 
 SEED = 20240229
 
@@ -51,7 +51,7 @@ class Timing:
 
     def over(self, other: "Timing") -> float:
         """How many times as long as the other: the median over the rounds."""
-        return float(np.median(np.divide(self.rounds, other.rounds)))
+        return Ratio.between(self.rounds, other.rounds).median
 
     def to_dict(self) -> dict[str, Any]:
         low, high = np.percentile(self.rounds, [25, 75])
@@ -117,16 +117,23 @@ class Report:
         measured = timing.to_dict() if isinstance(timing, Timing) else timing
         self.results.append({"suite": self.suite, **what, "unit": unit, **measured})
 
-    def judge(self, name: str, measured: float, limit: float, unit: str = "") -> str:
-        """Whether a figure stays below its limit: "met", or by how much it was missed."""
+    def judge(self, name: str, found: float | Ratio, limit: float, unit: str = "") -> str:
+        """Whether a figure stays below its limit: "met", or by how much it was missed.
+
+        Of a ratio it is also kept within what its median lies: where the limit does too, another run may say otherwise.
+        """
+        measured = found.median if isinstance(found, Ratio) else found
         met = measured < limit
         known = {"suite": self.suite, "target": name, "limit": limit, "measured": measured, "unit": unit, "met": met}
+        if isinstance(found, Ratio):
+            known["within"] = [found.low, found.high]
         self.targets.append(known)
         return "met" if met else f"missed by {figure(measured - limit)}{unit}"
 
-    def target(self, name: str, measured: float, limit: float, unit: str = "") -> None:
-        verdict = self.judge(name, measured, limit, unit)
-        self.say(f"  target: {name} < {figure(limit)}{unit}; it is {figure(measured)}{unit}: {verdict}")
+    def target(self, name: str, found: float | Ratio, limit: float, unit: str = "") -> None:
+        verdict = self.judge(name, found, limit, unit)
+        shown = str(found) if isinstance(found, Ratio) else f"{figure(found)}{unit}"
+        self.say(f"  target: {name} < {figure(limit)}{unit}; it is {shown}: {verdict}")
 
     def race(self, groups: Mapping[str, Sequence[Contestant]]) -> dict[str, dict[str, Timing]]:
         """The time of each contestant per unit, by group; those with a wrong answer are left out.

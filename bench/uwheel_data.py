@@ -13,7 +13,8 @@ import numpy as np
 
 import slidewheel as sw
 from bench import uwheel_peer
-from bench.harness import SEED, Report, Timing, disagreement, figure
+from bench.harness import SEED, Report, Timing, disagreement
+from bench.ratios import Ratio, figure
 from bench.uwheel_peer import Feed, Peer
 
 SECOND = 1_000_000
@@ -279,9 +280,9 @@ def keep(report: Report, unit: str, times: Mapping[str, Timing], **known: Any) -
         report.keep(unit, timing, **known, contestant=name)
 
 
-def over(times: Mapping[str, Timing], one: str, other: str) -> float | None:
-    return times[one].over(times[other]) if one in times and other in times else None
+def over(times: Mapping[str, Timing], one: str, other: str) -> Ratio | None:
+    return Ratio.between(times[one].rounds, times[other].rounds) if one in times and other in times else None
 
 
-def shown_ratio(ratio: float | None) -> str:
-    return "-" if ratio is None else figure(ratio)
+def shown_ratio(ratio: Ratio | None) -> str:
+    return "-" if ratio is None else figure(ratio.median)

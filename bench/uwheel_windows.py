@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from bench import uwheel_paper
-from bench.harness import Report, Timing, figure
+from bench.harness import Report, Timing
+from bench.ratios import Ratio
 from bench.uwheel_data import (
     EVERY,
     REPLAYED,
@@ -56,7 +57,7 @@ def ingest(report: Report, settings: Settings, program: str | None) -> None:
 
 def ingest_once(
     report: Report, experiment: str, source: Stream, ahead: int, peer: Peer | None, table: Any
-) -> float | None:
+) -> Ratio | None:
     """The ratio to uwheel."""
     wheel = source.wheel(ahead)
     source.into(wheel)
@@ -121,11 +122,10 @@ def _judge(
     for what, ratio in known.items():
         report.judge(f"{experiment}, {name}, {what}: over uwheel", ratio, WINDOW_LIMIT[name])
     if known:
-        met = sum(ratio < WINDOW_LIMIT[name] for ratio in known.values())
-        worst = max(known, key=lambda what: known[what])
-        report.say(
-            f"  target < {WINDOW_LIMIT[name]}: {met} of {len(known)} met; the worst is {figure(known[worst])}, {worst}"
-        )
+        met = sum(ratio.median < WINDOW_LIMIT[name] for ratio in known.values())
+        worst = max(known, key=lambda what: known[what].median)
+        said = f"{met} of {len(known)} met; the worst is {known[worst]}, {worst}"
+        report.say(f"  target < {WINDOW_LIMIT[name]}: {said}")
 
 
 def label(window: tuple[int, int]) -> str:

@@ -134,12 +134,18 @@ class Page:
         if not found:
             return
         missed = [target for target in found if not target["met"]]
+        near = [target for target in found if _near(target)]
         self.heading("Aims")
-        self.say(f"{len(found)} aims, {len(found) - len(missed)} met, {len(missed)} missed. Less is better.")
-        rows = [
-            (t["target"], f"{figure(t['measured'])}{t['unit']}", f"{figure(t['limit'])}{t['unit']}") for t in missed
-        ]
-        self.table(["missed", "measured", "aim"], rows)
+        said = f"{len(found)} aims, {len(found) - len(missed)} met, {len(missed)} missed. Less is better."
+        if near:
+            said += (
+                f" The aim lies within the interval of what was measured for {len(near)} of them, "
+                f"{sum(target['met'] for target in near)} met and {sum(not target['met'] for target in near)} missed: "
+                "another run may say otherwise."
+            )
+        self.say(said)
+        self.table(["missed", "measured", "aim"], [_aimed(target) for target in missed])
+        self.table(["met, but within the interval", "measured", "aim"], [_aimed(t) for t in near if t["met"]])
 
     def made_on(self) -> None:
         """The machine, the versions, the commit: where these figures come from."""
@@ -173,6 +179,18 @@ class Page:
 
     def _image(self, name: str, title: str) -> None:
         self.say(f"![{title}]({self._file(name)})")
+
+
+def _near(target: Record) -> bool:
+    """Whether the true ratio may be on the other side of the aim."""
+    low, high = target.get("within", (math.inf, -math.inf))
+    return bool(low < target["limit"] <= high)
+
+
+def _aimed(target: Record) -> tuple[str, str, str]:
+    within = " ({} to {})".format(*map(figure, target["within"])) if "within" in target else ""
+    measured = f"{figure(target['measured'])}{target['unit']}{within}"
+    return target["target"], measured, f"{figure(target['limit'])}{target['unit']}"
 
 
 def _line(group: Sequence[Record], x: str, y: str | Callable[[Record], float], bars: bool) -> Line:

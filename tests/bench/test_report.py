@@ -1,5 +1,6 @@
 """The pages of docs/benchmarks: that they say what the result files say, and that they can be read."""
 
+import io
 import re
 import xml.etree.ElementTree as xml
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from bench import results, suites
 from bench.__main__ import PAGES
+from bench.harness import Report
 from bench.ratios import Ratio, confidence
 from bench.report import plots
 from bench.report.build import build
@@ -109,6 +111,20 @@ def test_a_suite_without_figures_has_a_page_with_its_errors(tmp_path):
     list(build(tmp_path, tmp_path))
     assert "- user: it broke" in (tmp_path / "user.md").read_text()
     assert "Nothing has been measured yet" in (tmp_path / "index.md").read_text()
+
+
+def test_an_aim_within_the_interval_is_said_to_be_near(tmp_path):
+    made = Report(suite="user", out=io.StringIO())
+    for rounds in ([0.1, 0.2, 0.3], [0.3, 0.4, 0.6], [0.4, 0.6, 0.7], [0.6, 0.7, 0.8]):
+        made.judge(f"from {rounds[0]}", Ratio.of(rounds), 0.5)
+    made.judge("a number", 0.6, 0.5)
+    page = Page(Results("user", {}, 1, "quick", 3, "", 1.0, [], made.targets, []), tmp_path)
+    page.targets()
+    text = page.text()
+    assert "5 aims, 2 met, 3 missed" in text and "for 2 of them, 1 met and 1 missed" in text
+    missed, near = text.split("| met, but")
+    assert "| from 0.4 | 0.60 (0.40 to 0.70) | 0.50 |" in missed and "| from 0.6 |" in missed
+    assert "| a number | 0.60 | 0.50 |" in missed and "| from 0.3 |" in near and "| from 0.1 |" not in text
 
 
 def test_files_that_are_not_of_the_report_stay(tmp_path):
