@@ -284,7 +284,7 @@ class Core(Memory):
 
     def due(self, every: int) -> bool:
         """Whether so many rows have come since the last watermark; 0 is never."""
-        return 0 < every <= self.clock[n.SEEN]
+        return bool(0 < every <= self.clock[n.SEEN])
 
     def _empty_pool(self) -> None:
         """No memory for an overflow wheel in which nothing waits."""
