@@ -12,6 +12,7 @@ from slidewheel.pipeline.pipeline import Pipeline
 from slidewheel.pipeline.places import check_writable, local
 from slidewheel.pipeline.summary import Summary, Watch
 from slidewheel.spark.failures import cause_of, is_sparks
+from slidewheel.spark.noise import without_noise
 from slidewheel.spark.session import session
 from slidewheel.spark.shipping import ship
 
@@ -93,7 +94,8 @@ def _session(pipeline: Pipeline, given: "SparkSession | None") -> Iterator["Spar
     fetched = kafka.connector() if uses_kafka and not brings_jars else {}
     # What goes wrong is said in one line, by slidewheel; a log full of traces would bury it.
     config = {"spark.log.level": "OFF", **fetched, **platform.config, **before}
-    made = session(platform.master, config, app_name=f"slidewheel {pipeline.file.stem}", remote=platform.remote)
+    with without_noise():
+        made = session(platform.master, config, app_name=f"slidewheel {pipeline.file.stem}", remote=platform.remote)
     try:
         yield made
     finally:
