@@ -385,3 +385,37 @@ def test_many_keys_take_what_their_slots_take():
     found = wheel.query(SECOND, 4 * SECOND)
     assert found.num_rows == keys
     assert set(found["count"].to_pylist()) == {3}
+
+
+@pytest.mark.slow
+def test_many_keys_and_a_day_of_minutes():
+    """100,000 keys, each with a row in each minute of a day: 1.2 GB of states for count, and twice that for mean."""
+    keys, minutes, minute = 100_000, 1440, 60 * SECOND
+    wheel = sw.KeyedWheel(
+        [sw.count(), sw.mean("v")],
+        keys="k",
+        time="t",
+        start=0,
+        tick="1m",
+        write_ahead=4,
+        levels={"minutes": 60, "hours": 24},
+    )
+    names, chance = np.arange(keys), np.random.default_rng(7)
+    some = chance.integers(0, keys, 20)
+    kept = np.empty((minutes, len(some)))
+    for slot in range(minutes):
+        values = chance.random(keys)
+        kept[slot] = values[some]
+        times = np.full(keys, slot * minute)
+        assert wheel.insert(pa.table({"t": times, "k": names, "v": values})) == keys
+        wheel.advance_to((slot + 1) * minute)
+    needed = (8 + 16) * keys * (minutes + 24)
+    assert needed < wheel.nbytes < 1.15 * needed
+    for first, last in ((0, minutes), (59, 61), (61, 1439), (600, 720)):
+        found = wheel.query(first * minute, last * minute, keys=some.tolist())
+        assert set(found["count"].to_pylist()) == {last - first}
+        place = {name: k for k, name in enumerate(some.tolist())}
+        for name, mean in zip(found["k"].to_pylist(), found["mean_v"].to_pylist(), strict=True):
+            assert mean == pytest.approx(kept[first:last, place[name]].mean(), rel=1e-12)
+    everyone = wheel.query(61 * minute, 1439 * minute)
+    assert everyone.num_rows == keys and set(everyone["count"].to_pylist()) == {1378}
