@@ -14,6 +14,8 @@ NO_MORE = object()
 
 def in_parallel(run: Callable[[Any], None], parts: Sequence[Any]) -> None:
     """All parts, in this thread and a second one: kernels do not hold the interpreter's lock."""
+    if len(parts) == 1:
+        return run(parts[0])
     waiting = iter(parts)
     taking = threading.Lock()
 
@@ -25,8 +27,6 @@ def in_parallel(run: Callable[[Any], None], parts: Sequence[Any]) -> None:
                 return
             run(part)
 
-    if len(parts) == 1:
-        return work()
     other = _second_thread().submit(work)
     try:
         work()

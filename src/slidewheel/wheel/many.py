@@ -29,7 +29,7 @@ def ask_all(seen: tuple[Any, ...], low: Array, high: Array, plan: int) -> tuple[
     """Answers, which of them are there, and the number of a range that can't be answered, if there is one."""
     view, known, core = seen
     tick = core.tick
-    low, high = read_only(low), read_only(high)
+    low, high = (read_only(np.ascontiguousarray(times)) for times in (low, high))
     out, ok = core.values.room(len(low)), np.empty(len(low), dtype=bool)
     shareable = plan == n.AUTO and len(low) >= WORTH_SHARING and _can_share(core, known)
     if shareable and _ask_shared(view, known, core, low, high, ok, out):
@@ -39,7 +39,7 @@ def ask_all(seen: tuple[Any, ...], low: Array, high: Array, plan: int) -> tuple[
     def run(part: tuple[int, int]) -> None:
         own = (*view[:8], *core.spare()) if core.compressed else view
         given = own, known, low, high, tick, 1.0 / tick, plan, core.room_for_plans(), *part, ok, out
-        done = core.values.work.run("ask_many", *given)
+        done = core.values.work.again("ask_many", *given)
         if done < part[1]:
             failed.append(done)
 
