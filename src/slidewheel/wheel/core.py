@@ -154,14 +154,15 @@ class Core(Memory):
 
     def known(self) -> tuple[Any, ...]:
         """What all questions share: the first tick, the watermark, what layout and aggregate allow, the hint, whether
-        each level has a row for each of its slots, and how many levels have a total."""
+        each level has a row for each of its slots and they can be counted, and how many levels have a total."""
         inverse = 0
         if self.values.monoid.inverse is not None:
             exact = EXACT if self._exact_inverse() else 1
             inverse = COUNTS if exact == EXACT and counts(self.values.monoid) else exact
         prefixed = any(level.layout == "prefix" for level in self.levels)
         now, finest = self.watermark, self.book[0]
-        whole = not self.forgets and self.first >= 0 and bool(finest[n.GAPS] == 0 and finest[n.NEXT] == now)
+        near = self.first >= 0 and now < n.MOST_TICKS
+        whole = near and not self.forgets and bool(finest[n.GAPS] == 0 and finest[n.NEXT] == now)
         running = int((self.book[:, n.OPEN] != n.NONE).sum())
         return self.first, now, prefixed, inverse, self.values.aggregate.commutative, self.threshold, whole, running
 

@@ -17,8 +17,6 @@ ENOUGH_FOR_TWO = 1 << 12
 """Ranges from which a second thread pays; with prefix sums it takes many more of them."""
 WORTH_SHARING = 64
 """Fewer ranges than this are asked one by one."""
-MOST_TICKS = 1 << 50
-"""Farther numbers have no exact products with 1 / length."""
 ROWS_FOR_EACH = 32
 """So many rows may be prepared for each range: about the time that its own plan would take."""
 BITS = 6
@@ -51,7 +49,7 @@ def _can_share(core: Core, known: tuple[Any, ...]) -> bool:
     """Whether states are small, all slots are there as they are, and nothing better is."""
     begin, now, prefixed = known[:3]
     small = isinstance(core.values.work, Compiled) and not is_array(core.dtype)
-    near = begin >= 0 and now < MOST_TICKS and (now - begin) * core.tick < MOST_TICKS
+    near = begin >= 0 and now < n.MOST_TICKS and (now - begin) * core.tick < n.MOST_TICKS
     return small and near and not (prefixed or core.compressed or core.forgets)
 
 

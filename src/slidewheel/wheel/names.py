@@ -29,6 +29,7 @@ FIELDS = 16
 
 NONE = -(2**62)
 SHORTEST_GAP = 64
+MOST_TICKS = 1 << 50  # farther numbers have no exact products with 1 / length
 
 # The clock of a writer.
 WATERMARK = 0  # in ticks

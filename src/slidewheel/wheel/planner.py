@@ -14,6 +14,7 @@ from slidewheel.wheel.names import (
     KEPT,
     LANDMARK,
     LENGTH,
+    MOST_TICKS,
     NEXT,
     NO_PLAN,
     NONE,
@@ -67,7 +68,7 @@ def _split(gaps, book, rates, start, end, first, now, parts, at, sizes):
 
 def _climb(book, rates, start, end, first, now, parts, at):
     """`_split` where levels have no gaps and keep all of the range: one pass from the finest level on, -1 elsewhere."""
-    if (start < 0) | (end >= 1 << 50):
+    if (start < 0) | (end >= MOST_TICKS):
         return np.int64(-1), np.int64(0)
     levels = len(book)
     behind = at + 2 * levels
@@ -203,7 +204,7 @@ def _choose(gaps, book, rates, start, end, known, plan, parts, sizes):
     All in ticks. `known` is what all ranges share: where the wheel began, its watermark, what may be used, and how
     many levels have a total.
     """
-    first, now, prefixed, invertible, _, threshold, whole, running = known
+    first, now, prefixed, invertible, commutative, threshold, whole, running = known
     sizes[0] = sizes[1] = sizes[2] = 0
     best, least = np.int64(FAILED), np.int64(0)
     if start == end and plan != LANDMARK:
@@ -218,6 +219,11 @@ def _choose(gaps, book, rates, start, end, known, plan, parts, sizes):
                 _put_part(parts, 0, level, low, high)
                 sizes[0] = 1
                 return best, least
+    between = (plan == AUTO) & (first < start) & (end < now)
+    counted = between and whole and invertible >= EXACT and commutative and not prefixed and threshold == 0
+    if counted and _outside(book, rates, start, end, now, running) < _inside(book, rates, start, end) - 1:
+        cost = _inverse_landmark(gaps, book, rates, start, end, known, parts, sizes, best, least)
+        return np.int64(INVERSE), cost
     # Without gaps, no level alone is cheaper than all of them.
     if plan == WHEEL or (plan == AUTO and (threshold > 0 or prefixed or book[0, GAPS] > 0)):
         level = _coarsest(book, rates, start, end, first, False)
@@ -244,10 +250,7 @@ def _choose(gaps, book, rates, start, end, known, plan, parts, sizes):
     # Without its own slots, a range does not say whether it is empty.
     known_full = count >= 0 or invertible == COUNTS or (start == first and end == now)
     asked = plan == INVERSE or (plan == AUTO and invertible >= EXACT and (best == FAILED or least > 1))
-    if asked and whole and best != FAILED and plan == AUTO:  # the parts outside have a state each at least
-        fewest = running - 1 + (start > first) + (end < now)
-        asked = fewest < least and _outside(book, rates, start, end, now, running) < least
-    if asked and known_full and invertible > 0:
+    if asked and not counted and known_full and invertible > 0:
         cost = _inverse_landmark(gaps, book, rates, start, end, known, parts, sizes, best, least)
         if cost >= 0:
             best, least = np.int64(INVERSE), cost
@@ -261,19 +264,29 @@ def _choose(gaps, book, rates, start, end, known, plan, parts, sizes):
     return best, least
 
 
+# Where each level has a row for each slot, the states of a plan can be counted before it is laid out. Nobody can
+# foresee up to which level there are whole slots, so that branches would be slow.
+
+
+def _inside(book, rates, start, end):
+    """How many states `_climb` finds between the first tick and the watermark: a whole slot stands for those below."""
+    states = end - start
+    for level in range(1, len(book)):
+        up = np.int64((start + book[level, LENGTH] - 0.5) * rates[level])
+        states -= max(np.int64((end + 0.5) * rates[level]) - up, 0) * (book[level - 1, SLOTS] - 1)
+    return states
+
+
 def _outside(book, rates, start, end, now, running):
-    """What an inverse landmark costs where each level has a row for each slot: `_climb` for both of its parts, which
-    only counts. Nobody can foresee up to which level they have whole slots, so that a branch would be slow."""
+    """What an inverse landmark costs that takes away what is older than this range and what is newer."""
     cost = running - 1 + start - book[0, ORIGIN] + now - end
     for level in range(1, len(book)):
-        slot, origin = np.int64((start + 0.5) * rates[level]), book[level, ORIGIN]
-        fewer = slot * (book[level - 1, SLOTS] - 1) + origin - book[level - 1, ORIGIN]
-        cost -= fewer if slot > origin else 0
-    if end < now:
-        for level in range(1, len(book)):
-            slot, last = np.int64((end + book[level, LENGTH] - 0.5) * rates[level]), book[level, NEXT]
-            more = slot * (book[level - 1, SLOTS] - 1) + last - book[level - 1, NEXT]
-            cost += more + (book[level - 1, OPEN] != NONE) if slot <= last else 0
+        before, origin = np.int64((start + 0.5) * rates[level]), book[level, ORIGIN]
+        fewer = before * (book[level - 1, SLOTS] - 1) + origin - book[level - 1, ORIGIN]
+        cost -= fewer if before > origin else 0
+        after, last = np.int64((end + book[level, LENGTH] - 0.5) * rates[level]), book[level, NEXT]
+        more = after * (book[level - 1, SLOTS] - 1) + last - book[level - 1, NEXT]
+        cost += more + (book[level - 1, OPEN] != NONE) if after <= last else 0
     return cost
 
 
