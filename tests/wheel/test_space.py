@@ -1,11 +1,14 @@
 """What wheels take: little more than the states of their slots."""
 
+import mmap
+import os
 import random
 
 import numpy as np
 import pytest
 
 import slidewheel as sw
+from slidewheel.wheel.memory import PAGE
 from tests.wheel.model import SECOND
 
 WEEK = 7 * 86_400
@@ -79,3 +82,40 @@ def test_what_was_reserved_for_empty_slots_is_given_back():
     rows = sum(len(wheel.to_arrow(level.name)) for level in wheel.levels[1:]) + len(times)
     assert wheel.nbytes < 3 * 8 * rows
     assert wheel.query(70 * SECOND, 70 * 51 * SECOND) == 50
+
+
+def _forked_sum(wheel):
+    """What a child process answers after it has changed its own copy."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        wheel._core.table[:100] = 7
+        os.write(write, str(wheel.query(wheel.start, wheel.start + 50 * SECOND)).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    return int(os.read(read, 100))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+def test_long_tables_are_a_process_s_own():
+    """They are mapped, in large pages where there are any."""
+    wheel = week(sw.sum(), np.ones(WEEK, dtype="i8"))
+    assert wheel._core.table.nbytes > PAGE
+    assert _forked_sum(wheel) == 350
+    assert wheel.query(wheel.start, wheel.start + 50 * SECOND) == 50
+
+
+@pytest.mark.parametrize("fails", ["mmap", "madvise"])
+def test_a_system_without_large_pages(fails, monkeypatch):
+    class Refusing(mmap.mmap):
+        def __new__(cls, *arguments):
+            if fails == "mmap":
+                raise OSError("no")
+            return super().__new__(cls, *arguments)
+
+        def madvise(self, *arguments):
+            raise OSError("no")
+
+    monkeypatch.setattr(mmap, "mmap", Refusing)
+    wheel = week(sw.sum(), np.arange(WEEK))
+    assert wheel.landmark() == WEEK * (WEEK - 1) // 2

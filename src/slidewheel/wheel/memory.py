@@ -3,6 +3,8 @@
 Rows are only appended, and where they must move, they move to a new table.
 """
 
+import contextlib
+import mmap
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,10 +20,24 @@ from slidewheel.wheel.values import Values
 
 SLACK = 16
 """A table has room for a sixteenth more than it holds."""
+PAGE = 1 << 21
+"""Bytes of a large page."""
 SPARE = 1 << 16
 """Rows that may be reserved for nothing."""
 UNPACKED = 1024
 """The newest rows of a compressed level that are left as they are."""
+
+
+def _room(count: int, dtype: np.dtype[Any]) -> Array:
+    """Memory for so many states. In small pages, to touch it for the first time takes longer than to fill it, so that
+    large ones are asked for; what is never touched takes none."""
+    size = count * dtype.itemsize
+    if size >= PAGE and not dtype.hasobject and hasattr(mmap, "MADV_HUGEPAGE"):
+        with contextlib.suppress(OSError):  # no large pages here, or no room, which NumPy says better
+            memory = mmap.mmap(-1, -(-size // PAGE) * PAGE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            memory.madvise(mmap.MADV_HUGEPAGE)
+            return np.frombuffer(memory, dtype=dtype, count=count)
+    return np.empty(count, dtype=dtype)
 
 
 class Memory:
@@ -77,7 +93,7 @@ class Memory:
         regions = [
             size + (size + 1) * (level.layout == "prefix") for size, level in zip(sizes, self.levels, strict=True)
         ]
-        self.table = np.empty(sum(regions) * width, dtype=self.dtype)
+        self.table = _room(sum(regions) * width, self.dtype)
         self.gaps = np.empty(2 * sum(gap_sizes), dtype=np.int64)
         words = [(size + int(line[n.PACKED])) * width // 64 + 2 for size, line in zip(sizes, self.book, strict=True)]
         self.bits = np.zeros(sum(words), dtype=np.uint64)
