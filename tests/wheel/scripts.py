@@ -173,7 +173,8 @@ class Script:
             base += self.dice.choice([0, 0, 1, 2]) * self.tick
             times.append(base + self.dice.randrange(-3, 4) * self.tick)
         delay = self.dice.choice([0, 2, 7]) * self.tick
-        with patch.object(wheels, "MANY", self.dice.choice([0, wheels.MANY])):
+        hopeful = {"MANY": self.dice.choice([0, wheels.MANY]), "LAST": 1}
+        with patch.multiple(wheels, **hopeful):
             self.twins.ingest(times, self.some(count), self.dice.choice([1, 3, 10]), delay, self.dtype())
 
     def advance(self) -> None:

@@ -214,3 +214,19 @@ def test_combines(rows, bits):
         assert ok[0] and out[0] == tuple(range(start, end))
         inside = (start + (1 << bits) - 1) >> bits > end >> bits
         assert cost <= (end - start - 1 if inside else 3)
+
+
+@pytest.mark.parametrize("prefix", [False, True], ids=["plain", "prefix"])
+@pytest.mark.parametrize("count", [20, 500])
+def test_times_that_do_not_lie_side_by_side(prefix, count):
+    """Columns of a table of pairs, before and behind arrays that do."""
+    wheel = sw.Wheel(sw.sum(), start=0, dtype="i8", prefix=prefix)
+    wheel.insert_many(np.arange(60) * SECOND, np.arange(60))
+    wheel.advance_to(60 * SECOND)
+    pairs = np.sort(np.random.default_rng(count).integers(0, 61, (count, 2)), axis=1)
+    pairs[:, 1] += pairs[:, 0] == pairs[:, 1]
+    pairs = np.minimum(pairs, 60) * SECOND
+    wanted = [wheel.query(low, high) for low, high in pairs.tolist()]
+    for low, high in (pairs.T.copy(), pairs.T, pairs.T.copy()):
+        found = wheel.query_many(low, high)
+        assert np.ma.filled(found, -1).tolist() == [-1 if answer is None else answer for answer in wanted]
