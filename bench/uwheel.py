@@ -8,7 +8,7 @@ from bench import uwheel_flights, uwheel_inserts, uwheel_paper, uwheel_peer, uwh
 from bench.harness import Report
 from bench.uwheel_data import HIGH, LOW, Settings, binary
 
-FULL = Settings()
+FULL = Settings(rounds=15)
 QUICK = Settings(
     rows=300_000,
     slow_rows=60_000,
@@ -78,6 +78,7 @@ def run(report: Report, settings: Settings) -> None:
     report.say(
         "of its data. uwheel's time is taken inside its own process; ratios are medians of ratios within rounds."
     )
+    report.rounds = settings.rounds or report.rounds
     program = binary(report, settings)
     uwheel_paper.published(report)
     uwheel_windows.run(report, settings, program)

@@ -78,8 +78,10 @@ class Settings:
     explained: int = 1000
     repeat: int = 50
     lasting: int = 20_000_000
-    """Nanoseconds for which many ranges are asked again and again: once, by prefix sums, takes less than a tenth of a
-    millisecond, which tells how cold the caches are after another process had them."""
+    """Nanoseconds for which rows go into new wheels, and many ranges are asked, again and again: once takes a tenth of
+    a millisecond to a few, in which the machine may be half as fast as right after, and caches cold."""
+    rounds: int | None = None
+    """Of races: unless given, as many as in other suites."""
     flights: int = 50_000
     uwheel: bool = True
 
@@ -212,19 +214,20 @@ def clocked(
     warm: bool = True,
     lasting: int = 0,
 ) -> Callable[[], float]:
-    """What is prepared is not timed, nor is a first run: uwheel too has just read all that it works on.
+    """What is prepared is not timed, nor is a first run.
 
-    As many runs are timed as take `lasting` nanoseconds together, at least one.
+    As many runs are timed, each of something new, as take `lasting` nanoseconds together, at least one.
     """
 
     def once() -> float:
         if warm:
             run(prepare())
-        made, runs, taken = prepare(), 0, -1
-        before = time.perf_counter_ns()
-        while taken < lasting:
+        runs = taken = 0
+        while runs == 0 or taken < lasting:
+            made = prepare()
+            before = time.perf_counter_ns()
             run(made)
-            runs, taken = runs + 1, time.perf_counter_ns() - before
+            runs, taken = runs + 1, taken + time.perf_counter_ns() - before
         return taken / runs / units
 
     return once

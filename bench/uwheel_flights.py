@@ -1,5 +1,6 @@
 """Wheels on flights: those of 2013 from New York, at their departures, in the order in which they land."""
 
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -32,10 +33,11 @@ def run(report: Report, settings: Settings, program: str | None) -> None:
         columns = ["out of order", "late", "ahead", "slidewheel", *uwheel_windows.UWHEEL, "ratio", "to default"]
         table = report.table(columns, label="ingest", first=22)
         for ahead in AHEAD:
-            uwheel_windows.ingest_once(report, "flights, ingest", source, ahead, peer, table)
+            uwheel_windows.ingest_once(report, settings, "flights, ingest", source, ahead, peer, table)
         table = report.table(uwheel_windows.window_columns(AHEAD[1:]), label="range/slide", first=12)
+        far = replace(settings, ahead=AHEAD[1:])
         for window in WINDOWS:
-            uwheel_windows.window_race(report, "flights, windows", source, window, AHEAD[1:], peer, 0, table)
+            uwheel_windows.window_race(report, far, "flights, windows", source, window, peer, 0, table)
         ranges(report, settings, source, peer)
 
 

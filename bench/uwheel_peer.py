@@ -140,13 +140,13 @@ class Peer:
     def close(self) -> None:
         self._directory.cleanup()
 
-    def ingest(self, feed: Feed = FEED) -> Ingested:
-        """Inserts all events."""
-        return Ingested(**self._run("ingest", feed))
+    def ingest(self, feed: Feed = FEED, lasting: int = 0) -> Ingested:
+        """Inserts all events, into one new wheel after the other for so many nanoseconds; what is given is one time."""
+        return Ingested(**self._run("ingest", feed, lasting=lasting))
 
-    def windows(self, length: int, slide: int, feed: Feed = FEED) -> Windows:
-        """Inserts all events into a wheel with one sliding window, and takes all that the wheel gives."""
-        found = self._run("windows", feed, files=("out",), range=length, slide=slide)
+    def windows(self, length: int, slide: int, feed: Feed = FEED, lasting: int = 0) -> Windows:
+        """The same with one sliding window, and takes all that the wheel gives."""
+        found = self._run("windows", feed, files=("out",), range=length, slide=slide, lasting=lasting)
         ends, values = self._timed()
         return Windows(**found, ends=ends, values=values)
 

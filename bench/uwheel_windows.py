@@ -1,5 +1,6 @@
 """What goes into a wheel, and sliding windows of it: figures 5 and 6 of the uWheel paper."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,26 +50,27 @@ def ingest(report: Report, settings: Settings, program: str | None) -> None:
             source = stream(name, settings.slow_rows if name == "Citi Bike" else settings.rows, kind)
             with source.peer(program) as peer:
                 for ahead in settings.ahead:
-                    ratio = ingest_once(report, "ingest", source, ahead, peer, table)
+                    ratio = ingest_once(report, settings, "ingest", source, ahead, peer, table)
                     if ratio is not None:
                         what = f"ingest, {name}, {VALUES[kind]}, ahead {ahead}"
                         report.judge(f"{what}: over uwheel", ratio, INGEST_LIMIT[name])
 
 
 def ingest_once(
-    report: Report, experiment: str, source: Stream, ahead: int, peer: Peer | None, table: Any
+    report: Report, settings: Settings, experiment: str, source: Stream, ahead: int, peer: Peer | None, table: Any
 ) -> Ratio | None:
     """The ratio to uwheel."""
     wheel = source.wheel(ahead)
     source.into(wheel)
     mine = [wheel.landmark() or 0, wheel.late, wheel.watermark]
-    runs = {"slidewheel": clocked(source.into, len(source), lambda: source.wheel(ahead))}
+    long = settings.lasting
+    runs = {"slidewheel": clocked(source.into, len(source), lambda: source.wheel(ahead), lasting=long)}
     for name, whole in UWHEEL.items() if peer is not None else ():
         feed = Feed(ahead=ahead, keep=whole, delay=source.delay)
         theirs = peer.ingest(feed)
         what = f"{experiment}, {source.name}, {source.dtype}, ahead {ahead}: {name}"
         if agrees(report, what, [theirs.landmark or 0, theirs.late, theirs.watermark], mine):
-            runs[name] = lambda feed=feed: peer.ingest(feed).ns / len(source)
+            runs[name] = lambda feed=feed: peer.ingest(feed, long).ns / len(source)
     times = interleaved(report.rounds, runs)
     late = wheel.late / len(source)
     known = {"stream": source.name, "values": VALUES[source.dtype], "write_ahead": ahead, "rows": len(source)}
@@ -101,7 +103,7 @@ def windows(report: Report, settings: Settings, program: str | None) -> None:
         with source.peer(program) as peer:
             for experiment, all_windows in (("figure 5", settings.high), ("figure 6", settings.low)):
                 times = {
-                    label(window): window_race(report, experiment, source, window, settings.ahead, peer, rows, table)
+                    label(window): window_race(report, settings, experiment, source, window, peer, rows, table)
                     for window in all_windows
                 }
                 found[experiment][name] = times
@@ -139,26 +141,27 @@ def window_columns(aheads: tuple[int, ...]) -> list[str]:
 
 def window_race(
     report: Report,
+    settings: Settings,
     experiment: str,
     source: Stream,
     window: tuple[int, int],
-    aheads: tuple[int, ...],
     peer: Peer | None,
     fiba_rows: int,
     table: Any,
 ) -> dict[str, Timing]:
     """One sliding window by all of them, in one race."""
-    what = f"{experiment}, {source.name}, {label(window)}"
+    what, aheads, long = f"{experiment}, {source.name}, {label(window)}", settings.ahead, settings.lasting
     runs, answers = {}, {}
     for ahead in aheads:
         answers[ahead] = _whole_windows(source, source.into(source.wheel(ahead, window)))
-        runs[f"slidewheel {ahead}"] = clocked(source.into, len(source), lambda ahead=ahead: source.wheel(ahead, window))
+        wheel = partial(source.wheel, ahead, window)
+        runs[f"slidewheel {ahead}"] = clocked(source.into, len(source), wheel, lasting=long)
     for name, whole in UWHEEL.items() if peer is not None else ():
         for ahead in aheads:
             feed = Feed(ahead=ahead, keep=whole, delay=source.delay)
             theirs = peer.windows(*window, feed)
             if _same(report, f"{what}: {name} {ahead}", (theirs.ends, theirs.values), answers[ahead]):
-                runs[f"{name} {ahead}"] = lambda feed=feed: peer.windows(*window, feed).ns / len(source)
+                runs[f"{name} {ahead}"] = lambda feed=feed: peer.windows(*window, feed, long).ns / len(source)
     for name, coarse in (("FiBA", False), ("FiBA CG", True)) if fiba_rows else ():
         pairs = replay(source, fiba_rows, FibaWindows(source, window, coarse=coarse))
         ends, sums = (np.array([pair[k] for pair in pairs], source.times.dtype) for k in range(2))
