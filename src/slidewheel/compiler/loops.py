@@ -115,6 +115,7 @@ def _chosen(monoid: Monoid, interpreted: bool = False) -> dict[str, str]:
         "weigh": _weighing(monoid),
         "gather": "_gather_absorbed" if absorbs else "_gather_ordered",
         "gather_run": "_run_absorbed" if absorbs else "_run_ordered",
+        "gather_or_pass": "_pass_left_out" if absorbs or interpreted else "_pass_added",
         "take_runs": "_take_runs" if absorbs or not monoid.commutative else "_take_mixed",
     }
 

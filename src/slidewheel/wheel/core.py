@@ -11,7 +11,6 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from slidewheel.compiler.loops import counts
 from slidewheel.engine.columns import Array, read_only
 from slidewheel.engine.components import copy
 from slidewheel.wheel import names as n
@@ -155,22 +154,15 @@ class Core(Memory):
     def known(self) -> tuple[Any, ...]:
         """What all questions share: the first tick, the watermark, what layout and aggregate allow, the hint, whether
         each level has a row for each of its slots and they can be counted, and how many levels have a total."""
+        values, now, finest = self.values, self.watermark, self.book[0].tolist()
         inverse = 0
-        if self.values.monoid.inverse is not None:
-            exact = EXACT if self._exact_inverse() else 1
-            inverse = COUNTS if exact == EXACT and counts(self.values.monoid) else exact
-        prefixed = any(level.layout == "prefix" for level in self.levels)
-        now, finest = self.watermark, self.book[0]
+        if values.monoid.inverse is not None:  # used without being named only where it is exact, or was asked for
+            inverse = (COUNTS if values.counts else EXACT) if values.exact or self.prefixed else 1
         near = self.first >= 0 and now < n.MOST_TICKS
-        whole = near and not self.forgets and bool(finest[n.GAPS] == 0 and finest[n.NEXT] == now)
-        running = int((self.book[:, n.OPEN] != n.NONE).sum())
-        return self.first, now, prefixed, inverse, self.values.aggregate.commutative, self.threshold, whole, running
-
-    def _exact_inverse(self) -> bool:
-        """Whether taking away loses nothing, or was asked for: only then it is used without being named."""
-        fields = [self.dtype[name] for name in self.dtype.names or ()] or [self.dtype.base]
-        asked = any(level.layout == "prefix" for level in self.levels)
-        return asked or all(field.kind in "iubO" for field in fields)
+        whole = near and not self.forgets and finest[n.GAPS] == 0 and finest[n.NEXT] == now
+        running = int(np.count_nonzero(self.book[:, n.OPEN] != n.NONE))
+        commutative = values.aggregate.commutative
+        return self.first, now, self.prefixed, inverse, commutative, self.threshold, whole, running
 
     def room_for_plans(self) -> tuple[Array, Array, Array]:
         """Memory for the parts of a plan, their numbers, and parts once more.
@@ -320,25 +312,18 @@ class Core(Memory):
 
     def reserve(self, ticks: int, rows: int) -> None:
         """Room for what so many ticks may finish: rows that are here or wait, and up to 63 empty slots before each."""
-        most = rows + int(self.clock[n.USED]) + int(self.clock[n.WAITING])
-        needed, gaps = [], []
-        for length, line in zip(self.lengths, self.book, strict=True):
-            done = self.watermark // length
-            span = (self.watermark + ticks) // length - done
-            behind = min(max(done - int(line[n.NEXT]), 0), n.SHORTEST_GAP)
-            needed.append(min(span + behind, n.SHORTEST_GAP * (most + 1)))
-            gaps.append(min(most, (span + behind) // n.SHORTEST_GAP + 1) + 1)
-        inside = self.book[:, n.ROWS] - self.book[:, n.PACKED]
-        short = any(have + more > room for have, more, room in zip(inside, needed, self.room, strict=True))
-        if short or any(
-            have + more > room for have, more, room in zip(self.book[:, n.GAPS], gaps, self.gap_room, strict=True)
-        ):
-            least = n.SHORTEST_GAP // self.width
-            sizes = [
-                int(have) + more + max(int(have) // SLACK, least) for have, more in zip(inside, needed, strict=True)
-            ]
-            room = [int(have) + more + int(have) // 2 for have, more in zip(self.book[:, n.GAPS], gaps, strict=True)]
-            self._move(sizes, room, [0] * len(self.levels))
+        now, most = self.watermark, rows + int(self.clock[n.USED]) + int(self.clock[n.WAITING])
+        least, short, sizes, gap_sizes = n.SHORTEST_GAP // self.width, False, [], []
+        for line, room, gap_room in zip(self.book.tolist(), self.room, self.gap_room, strict=True):
+            inside, gaps, done = line[n.ROWS] - line[n.PACKED], line[n.GAPS], now // line[n.LENGTH]
+            behind = min(max(done - line[n.NEXT], 0), n.SHORTEST_GAP)
+            span = (now + ticks) // line[n.LENGTH] - done + behind
+            more, more_gaps = min(span, n.SHORTEST_GAP * (most + 1)), min(most, span // n.SHORTEST_GAP + 1) + 1
+            short |= inside + more > room or gaps + more_gaps > gap_room
+            sizes.append(inside + more + max(inside // SLACK, least))
+            gap_sizes.append(gaps + more_gaps + gaps // 2)
+        if short:
+            self._move(sizes, gap_sizes, [0] * len(sizes))
 
     def _holding(self) -> Array:
         """Which states of the ring hold something."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from slidewheel.wheel.names import absorb, combine, item, load, store
+from slidewheel.wheel.names import absorb, combine, gather, identity, item, load, store
 
 
 def _gather_ordered(states, at, columns, first, stop):
@@ -24,6 +24,23 @@ def _gather_ordered(states, at, columns, first, stop):
     for i in range(fourth + each, stop):
         d = combine(d, item(columns, None, i))
     store(states, at, combine(combine(total, b), combine(c, d)))
+
+
+def _pass_added(states, at, spare, columns, row):
+    """One row into a state, or nothing into a spare one if `at` is negative: where nobody can foresee which, this is
+    faster than a branch, which the compiler makes where the row is read later. Returns where it went."""
+    state = item(columns, None, row)
+    to = at if at >= 0 else spare
+    store(states, to, combine(load(states, to), state if at >= 0 else identity()))
+    return to
+
+
+def _pass_left_out(states, at, spare, columns, row):
+    """The same for states that are changed in place, or where a call takes long."""
+    if at < 0:
+        return spare
+    gather(states, at, columns, row, row + 1)
+    return at
 
 
 def _gather_absorbed(states, at, columns, first, stop):

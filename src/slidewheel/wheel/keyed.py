@@ -20,20 +20,20 @@ from slidewheel.wheel.arguments import FARTHEST, aggregate_of, instant_of, posit
 from slidewheel.wheel.core import Core, exclusive
 from slidewheel.wheel.keyed_exchange import KeyedExchange
 from slidewheel.wheel.levels import Level, levels_of
-from slidewheel.wheel.values import Compiled, Interpreted
+from slidewheel.wheel.values import Worked
 
 INVERTIBLE = "slickdeque_inv"
 """The form whose states have an inverse."""
 
 
-class PartValues:
+class PartValues(Worked):
     """A state that aggregates share, as a core takes it."""
 
     keyed = True
 
     def __init__(self, part: Any, inputs: tuple[str, ...]) -> None:
         self.aggregate, self.monoid, self.kinds = part.aggregate, part.monoid, part.kinds
-        self.work: Any = Compiled(part.monoid, inputs) if part.compiled else Interpreted(part.monoid)
+        super().__init__(part.monoid, inputs, part.compiled)
 
 
 class KeyedWheel(KeyedExchange):

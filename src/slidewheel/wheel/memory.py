@@ -65,6 +65,7 @@ class Memory:
         """Rows that each level's region has room for."""
         self.gap_room = [0] * len(levels)
         self.compressed = any(level.layout == "compressed" for level in levels)
+        self.prefixed = any(level.layout == "prefix" for level in levels)
         self.forgets = any(level.kept is not None for level in levels)
         self.wanted = 0
         """Ticks that windows need, whatever is kept otherwise."""
@@ -86,25 +87,22 @@ class Memory:
         """
         width = width or self.width
         older = self.table, self.bits, self.gaps, self.book.copy()
-        for line, drop, more, blocks in zip(self.book, dropped, packed or [0] * len(sizes), self.blocks, strict=True):
-            blocks.drop(min(drop, int(line[n.PACKED])) // BLOCK)
-            line[n.PACKED] = max(int(line[n.PACKED]) + more - drop, 0)
+        lines, base, words, gap = self.book.tolist(), 0, 0, 0
+        given = self.levels, self.blocks, sizes, gap_sizes, dropped, packed or [0] * len(sizes)
+        for line, level, blocks, size, gaps, drop, more in zip(lines, *given, strict=True):
+            blocks.drop(min(drop, line[n.PACKED]) // BLOCK)
+            line[n.PACKED] = max(line[n.PACKED] + more - drop, 0)
             line[n.ROWS] -= drop
-        regions = [
-            size + (size + 1) * (level.layout == "prefix") for size, level in zip(sizes, self.levels, strict=True)
-        ]
-        self.table = _room(sum(regions) * width, self.dtype)
-        self.gaps = np.empty(2 * sum(gap_sizes), dtype=np.int64)
-        words = [(size + int(line[n.PACKED])) * width // 64 + 2 for size, line in zip(sizes, self.book, strict=True)]
-        self.bits = np.zeros(sum(words), dtype=np.uint64)
-        base = marks = gap = 0
-        for level, line in enumerate(self.book):
-            line[n.BASE], line[n.MARKS], line[n.GAPS_AT] = base, 64 * marks, gap
-            if self.levels[level].layout == "prefix":
-                line[n.PREFIX] = base + sizes[level]
+            line[n.BASE], line[n.MARKS], line[n.GAPS_AT] = base, 64 * words, gap
+            base, words, gap = base + size, words + (size + line[n.PACKED]) * width // 64 + 2, gap + gaps
+            if level.layout == "prefix":
+                line[n.PREFIX], base = base, base + size + 1
+        self.book[:] = lines
+        self.table, self.gaps = _room(base * width, self.dtype), np.empty(2 * gap, dtype=np.int64)
+        self.bits = np.zeros(words, dtype=np.uint64)
+        for level, line in enumerate(lines):
             if line[n.ROWS] or line[n.GAPS] or dropped[level] or line[n.PREFIX] != n.NONE:
                 self._carry(older, level, dropped[level], width)
-            base, marks, gap = base + regions[level], marks + words[level], gap + gap_sizes[level]
         self.room, self.gap_room, self.width = sizes, gap_sizes, width
         self._place_blocks()
 
@@ -175,6 +173,8 @@ class Memory:
 
     def _forget(self, watermark: int) -> None:
         """Say what is kept, and let go of rows that are not, once there are enough of them."""
+        if not self.forgets:
+            return
         dropped = []
         for level, line in zip(self.levels, self.book, strict=True):
             drop = 0
@@ -202,6 +202,8 @@ class Memory:
 
     def _pack(self) -> None:
         """Compress rows of the levels that are to be compressed, once there are enough of them."""
+        if not self.compressed:
+            return
         added = [0] * len(self.levels)
         for number, (level, line) in enumerate(zip(self.levels, self.book, strict=True)):
             unpacked = int(line[n.ROWS] - line[n.PACKED])

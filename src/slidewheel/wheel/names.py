@@ -65,4 +65,4 @@ NOT_KEPT, NO_PLAN, NOT_A_RANGE = 0, 1, 2
 
 combine: Any = None
 identity = load = store = item = lower = put = inverse = enough = absorb = gather = gather_run = fold = weigh = combine
-take_runs = array_at = fetch = STATE = Refused = combine
+take_runs = gather_or_pass = array_at = fetch = STATE = Refused = combine

@@ -12,6 +12,7 @@ from slidewheel.wheel.names import (
     START,
     combine,
     gather,
+    gather_or_pass,
     gather_run,
     identity,
     item,
@@ -39,7 +40,7 @@ def _take_rows(columns, valid, times, codes, first, stop, now, head, tick, rate,
     greatest, late, fresh = clock[GREATEST], np.int64(0), np.int64(0)
     while first < stop:
         count = min(AT_ONCE, stop - first)
-        farthest = np.int64(0)
+        farthest = np.int64(-1)
         for k in range(count):  # without a branch, so that many go through vectors
             time = times[np.uint64(first + k)]
             since = time - start
@@ -47,6 +48,7 @@ def _take_rows(columns, valid, times, codes, first, stop, now, head, tick, rate,
             slot = head + ahead if head + ahead < size else head + ahead - size
             slot = slot if ahead < ahead_of else size + ahead
             near[np.uint64(k)] = slot if time >= start else -1  # `since` may have wrapped around
+            late += time < start
             greatest, farthest = max(greatest, time), max(farthest, since)
         if farthest >= 1 << 50:
             for k in range(count):
@@ -54,39 +56,36 @@ def _take_rows(columns, valid, times, codes, first, stop, now, head, tick, rate,
                 slot = head + ahead if head + ahead < size else head + ahead - size
                 slot = slot if ahead < ahead_of else size + ahead
                 near[np.uint64(k)] = slot if times[np.uint64(first + k)] >= start else -1
-        kept = far = np.int64(0)
-        for k in range(count):  # nobody can foresee which rows are late, so that a branch would be slow
-            slot = near[np.uint64(k)]
-            near[np.uint64(kept)], near[np.uint64(AT_ONCE + kept)] = slot, first + k
-            late += slot < 0
-            far += slot >= size
-            kept += (slot >= 0) & (valid is None or valid[np.uint64(first + k)])
-        if far == 0 and codes is None:
-            fresh += _take_near(columns, near, kept, ring, used)
+        ahead = _ticks(farthest, tick, rate) if farthest >= 0 else ahead_of
+        if codes is None and valid is None and ahead < ahead_of:
+            slot = head + ahead if head + ahead < size else head + ahead - size
+            fresh += _take_near(columns, first, count, slot, ring, used, near)
         else:
-            fresh += _take_each(columns, codes, near, kept, now, width, feed)
+            fresh += _take_each(columns, valid, codes, first, count, now, width, feed)
         first += count
     clock[GREATEST], clock[LATE] = greatest, clock[LATE] + late
     return fresh
 
 
-def _take_near(columns, near, kept, ring, used):
-    """Rows of the only key into slots of the ring, two loops with little in them. Returns how many slots are new."""
+def _take_near(columns, first, count, spare, ring, used, near):
+    """Rows of the only key into slots of the ring; those that are late go by `spare`, the slot of another one of
+    them. Returns how many slots are new."""
     fresh = np.int64(0)
-    for k in range(kept):
-        row = near[np.uint64(AT_ONCE + k)]
-        gather(ring, near[np.uint64(k)], columns, row, row + 1)
-    for k in range(kept):
-        slot = np.uint64(near[np.uint64(k)])
-        fresh += 1 - np.int64(used[slot])
-        used[slot] = 1
+    for k in range(count):
+        slot = gather_or_pass(ring, near[np.uint64(k)], spare, columns, first + k)
+        fresh += 1 - np.int64(used[np.uint64(slot)])
+        used[np.uint64(slot)] = 1
     return fresh
 
 
-def _take_each(columns, codes, near, kept, now, width, feed):
-    """The same for any keys, and rows that have to wait."""
-    ring, filled, used = feed[1], feed[2], feed[3]
-    fresh = np.int64(0)
+def _take_each(columns, valid, codes, first, count, now, width, feed):
+    """The same for any keys, rows that have to wait, and columns with nulls."""
+    ring, filled, used, near = feed[1], feed[2], feed[3], feed[11]
+    fresh, kept = np.int64(0), np.int64(0)
+    for k in range(count):
+        slot = near[np.uint64(k)]
+        near[np.uint64(kept)], near[np.uint64(AT_ONCE + kept)] = slot, first + k
+        kept += (slot >= 0) & (valid is None or valid[np.uint64(first + k)])
     for k in range(kept):
         slot, row = near[np.uint64(k)], near[np.uint64(AT_ONCE + k)]
         key = np.int64(0) if codes is None else codes[np.uint64(row)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.compiler.layout import is_array
-from slidewheel.compiler.loops import interpreted
+from slidewheel.compiler.loops import counts, interpreted
 from slidewheel.engine.columns import Array, Column, columns_of, read_only
 from slidewheel.errors import InvalidArgument, Overflow, Unsupported
 from slidewheel.wheel import loops
@@ -106,7 +106,20 @@ def _planner(monoid: Any) -> Callable[..., Any]:
     return interpreted(loops.FILES, monoid)["_choose"]  # type: ignore[no-any-return]
 
 
-class Values:
+class Worked:
+    """Loops over the states of a monoid, and what its inverse is good for."""
+
+    def __init__(self, monoid: Any, inputs: tuple[str, ...], compiled: bool) -> None:
+        self.work: Any = Compiled(monoid, inputs) if compiled else Interpreted(monoid)
+        dtype: Any = self.work.dtype
+        fields = [dtype[name] for name in dtype.names or ()] or [dtype.base]
+        self.exact = all(field.kind in "iubO" for field in fields)
+        """Whether taking away loses nothing."""
+        self.counts = counts(monoid)
+        """Whether a state tells how many values it holds."""
+
+
+class Values(Worked):
     """An aggregate over values of one type."""
 
     keyed = False
@@ -129,7 +142,7 @@ class Values:
             self.monoid = self.monoid.narrow
         compiled = self.monoid.state is not None and "O" not in own
         inputs = tuple("f8" if kind == "f" else "i8" for kind in own)
-        self.work: Any = Compiled(self.monoid, inputs) if compiled else Interpreted(self.monoid)
+        super().__init__(self.monoid, inputs, compiled)
 
     def wide(self) -> "Values":
         """The same with wide states."""
