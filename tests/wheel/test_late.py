@@ -9,8 +9,8 @@ from slidewheel.wheel.taking import AT_ONCE
 NOW, AHEAD = 1000, 50
 ROWS = 3 * AT_ONCE + 5
 AGGREGATES = [
-    sw.sum(), sw.min(), sw.mean(), sw.std(), sw.count(), sw.first(), sw.last(), sw.max_count(), sw.argmax(), sw.concat(),
-    sw.span(), sw.bloom(),
+    sw.sum(), sw.min(), sw.mean(), sw.std(), sw.count(), sw.first(), sw.last(), sw.max_count(), sw.argmax(),
+    sw.concat(), sw.span(), sw.bloom(),
 ]  # fmt: skip
 PATTERNS = {
     "all": np.ones(ROWS, dtype=bool),
