@@ -46,8 +46,9 @@ def shared(monkeypatch):
     outcomes, ask = [], many._ask_shared
 
     def spy(*arguments):
-        outcomes.append(ask(*arguments))
-        return outcomes[-1]
+        missing = ask(*arguments)
+        outcomes.append(missing is not None)
+        return missing
 
     monkeypatch.setattr(many, "_ask_shared", spy)
     return outcomes

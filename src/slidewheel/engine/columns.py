@@ -208,8 +208,8 @@ def _from_numpy(values: Array) -> Column:
 
 def read_only(values: Array) -> Array:
     """A view that can't be written to: one compiled form for arrays that are read-only and those that are not."""
-    values = values.view()
-    values.flags.writeable = False
+    values = values[...]
+    values.setflags(write=False)
     return values
 
 

@@ -144,13 +144,14 @@ class Asking:
 
     def _answers(
         self, seen: tuple[Any, ...], low: Array, high: Array, number: int, plan: str
-    ) -> tuple[Array, Array, Core]:
+    ) -> tuple[Array, Array | None, Core]:
+        """Answers, and which of them are there; None: all."""
         core = seen[2]
         out, ok, failed = ask_all(seen, low, high, number)
         if failed is not None:
             raise self._refused(seen, int(low[failed]), int(high[failed]), plan)
-        if core.values.monoid.least == 0:
-            out[~ok], ok[:] = core.values.empty(), True
+        if ok is not None and core.values.monoid.least == 0:
+            out[~ok], ok = core.values.empty(), None
         return out, ok, core
 
     def group_by(
@@ -187,7 +188,9 @@ class Asking:
         fit = [k for k, level in enumerate(self.levels) if length % level.length == 0 and low % level.length == 0]
         return fit[-1] if fit and low // self.levels[fit[-1]].length >= book[fit[-1], n.KEPT] else None
 
-    def _buckets(self, seen: tuple[Any, ...], level: int, edges: Array, length: int) -> tuple[Array, Array, Core]:
+    def _buckets(
+        self, seen: tuple[Any, ...], level: int, edges: Array, length: int
+    ) -> tuple[Array, Array | None, Core]:
         """Buckets of equal length, but for the last one."""
         view, _, core = seen
         out, ok = core.values.room(len(edges) - 1), np.empty(len(edges) - 1, dtype=bool)
@@ -198,12 +201,13 @@ class Asking:
         view = (*view[:8], *core.spare()) if core.compressed else view
         core.values.work.run("buckets", view, level, *known, ok[:last], out)
         if last < len(ok):
-            out[last:], ok[last:], _ = self._answers(seen, edges[-2:-1], edges[-1:], n.AUTO, "auto")
+            out[last:], there, _ = self._answers(seen, edges[-2:-1], edges[-1:], n.AUTO, "auto")
+            ok[last:] = there is None
         if core.values.monoid.least == 0 and not ok.all():
             out[~ok], ok[:] = core.values.empty(), True
         return out, ok, core
 
-    def _slots_table(self, edges: Array, out: Array, ok: Array, core: Core) -> pa.Table:
+    def _slots_table(self, edges: Array, out: Array, ok: Array | None, core: Core) -> pa.Table:
         columns = [times_column(edges[:-1]), times_column(edges[1:]), arrow_column(core.values, out, ok)]
         return pa.Table.from_arrays(columns, names=["start", "end", self.aggregate.output])
 
@@ -279,13 +283,13 @@ def times_column(times: Array) -> pa.Array:
     return pa.Array.from_buffers(UTC, len(times), [None, pa.py_buffer(times)])
 
 
-def arrow_column(values: Values, out: Array, ok: Array) -> pa.Array:
-    """Answers as an Arrow column."""
+def arrow_column(values: Values, out: Array, ok: Array | None) -> pa.Array:
+    """Answers as an Arrow column; `ok` says which of them are there, None: all."""
     special = values.coded or out.dtype == object or out.ndim > 1
     if special or (values.aggregate.finish is not None):
         listed = values.listed(out, ok)
         return pa.array([v.to_bytes() if hasattr(v, "to_bytes") and not isinstance(v, int) else v for v in listed])
-    if not ok.all():
+    if ok is not None and not ok.all():
         return pa.array(out, mask=~ok)
     if out.dtype.kind not in "iuf":
         return pa.array(out)

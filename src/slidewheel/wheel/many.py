@@ -10,6 +10,7 @@ from slidewheel.engine.columns import Array, read_only
 from slidewheel.engine.threads import in_parallel
 from slidewheel.wheel import names as n
 from slidewheel.wheel.core import Core
+from slidewheel.wheel.reader import BATCH
 from slidewheel.wheel.slots import _row
 from slidewheel.wheel.values import Compiled
 
@@ -23,50 +24,61 @@ BITS = 6
 """A block has 2 ** BITS rows; one, where rows are so few that the table may have them all."""
 
 
-def ask_all(seen: tuple[Any, ...], low: Array, high: Array, plan: int) -> tuple[Array, Array, int | None]:
-    """Answers, which of them are there, and the number of a range that can't be answered, if there is one."""
+def ask_all(seen: tuple[Any, ...], low: Array, high: Array, plan: int) -> tuple[Array, Array | None, int | None]:
+    """Answers, which of them are there (None: all), and the number of a range that can't be answered, if any."""
     view, known, core = seen
-    tick = core.tick
-    low, high = (read_only(np.ascontiguousarray(times)) for times in (low, high))
-    out, ok = core.values.room(len(low)), np.empty(len(low), dtype=bool)
-    shareable = plan == n.AUTO and len(low) >= WORTH_SHARING and _can_share(core, known)
-    if shareable and _ask_shared(view, known, core, low, high, ok, out):
-        return out, ok, None
+    count, tick, again = len(low), core.tick, core.values.work.again
+    low, high = (read_only(times if times.flags.c_contiguous else np.ascontiguousarray(times)) for times in (low, high))
+    out, ok = core.values.room(count), np.empty(count, dtype=bool)
+    summed = known[2] and plan in (n.AUTO, n.PREFIXED)
+    if plan == n.AUTO and not summed and count >= WORTH_SHARING and _can_share(core, known):
+        none = _ask_shared(view, known, core, low, high, ok, out)
+        if none is not None:
+            return out, ok if none else None, None
+    missing: list[int] = []
     failed: list[int] = []
 
     def run(part: tuple[int, int]) -> None:
-        own = (*view[:8], *core.spare()) if core.compressed else view
-        given = own, known, low, high, tick, 1.0 / tick, plan, core.room_for_plans(), *part, ok, out
-        done = core.values.work.again("ask_many", *given)
-        if done < part[1]:
+        done, last = part
+        if summed:
+            rows = np.empty(2 * BATCH, dtype=np.int64)
+            done, none = again("ask_sums", view, *known[:2], low, high, tick, rows, done, last, ok, out)
+            missing.append(none)
+        if done < last:
+            own = (*view[:8], *core.spare()) if core.compressed else view
+            given = own, known, low, high, tick, 1.0 / tick, plan, core.room_for_plans(), done, last, ok, out
+            done, none = again("ask_many", *given)
+            missing.append(none)
+        if done < last:
             failed.append(done)
 
-    in_parallel(run, _halves(len(low), ENOUGH_FOR_TWO << 6 if known[2] else ENOUGH_FOR_TWO))
-    return out, ok, min(failed) if failed else None
+    in_parallel(run, _halves(count, ENOUGH_FOR_TWO << 6 if summed else ENOUGH_FOR_TWO))
+    return out, ok if any(missing) else None, min(failed) if failed else None
 
 
 def _can_share(core: Core, known: tuple[Any, ...]) -> bool:
-    """Whether states are small, all slots are there as they are, and nothing better is."""
-    begin, now, prefixed = known[:3]
+    """Whether states are small, and all slots are there as they are."""
+    begin, now = known[:2]
     small = isinstance(core.values.work, Compiled) and not is_array(core.dtype)
     near = begin >= 0 and now < n.MOST_TICKS and (now - begin) * core.tick < n.MOST_TICKS
-    return small and near and not (prefixed or core.compressed or core.forgets)
+    return small and near and not (core.compressed or core.forgets)
 
 
 def _ask_shared(
     view: tuple[Any, ...], known: tuple[Any, ...], core: Core, low: Array, high: Array, ok: Array, out: Array
-) -> bool:
-    """Answer all ranges by what they share; False if that would take longer, or one of them is refused."""
+) -> int | None:
+    """Answer all ranges by what they share, and say how many have no answer; None if that would take longer, or one of
+    them is refused."""
     run, book, tick = core.values.work.run, view[4], core.tick
     ticks, found = np.empty(2 * len(low), dtype=np.int64), np.empty(3, dtype=np.int64)
     if not run("survey", known, book, view[5], low, high, tick, 1.0 / tick, ticks, found):
-        return False
+        return None
     level, first, last = found.tolist()
     row: Any = _row
     begin, end = (int(row(view[3], book, level, at // int(book[level, n.LENGTH]))) for at in (first, last))
     rows = end - begin
     if not 0 < rows <= ROWS_FOR_EACH * len(low):
-        return False
+        return None
     bits = 0 if rows * rows.bit_length() <= 4 * len(low) else BITS
     blocks = -(-rows >> bits)
     lines = max((blocks - 1).bit_length(), 1)
@@ -76,8 +88,7 @@ def _ask_shared(
     shared = suffixes, prefixes, totals, np.zeros(1 << lines, dtype=np.uint8)
     run("share_blocks", view, level, begin, end, bits, blocks, *shared[:3])
     run("share_totals", totals, blocks, shared[3])
-    run("ask_shared", view, level, begin, bits, ticks, shared, ok, out)
-    return True
+    return int(run("ask_shared", view, level, begin, bits, ticks, shared, ok, out))
 
 
 def _halves(count: int, enough: int) -> Sequence[tuple[int, int]]:

@@ -3,7 +3,6 @@
 import numpy as np
 
 from slidewheel.wheel.names import (
-    AUTO,
     BASE,
     COMBINED,
     GAPS,
@@ -35,6 +34,8 @@ from slidewheel.wheel.planner import _choose, _split
 from slidewheel.wheel.slots import _any, _marked, _row
 
 BATCH = 128
+MOST_TIME = 1 << 52
+"""Microseconds up to which halves are floats, too."""
 
 
 def _of_part(view, width, key, level, low, high):
@@ -133,7 +134,7 @@ def _tick_of(time, origin, tick, rate):
     """
     since = time - origin
     ticks = np.int64(since * rate + 0.5)
-    if since >= 1 << 52:
+    if since >= MOST_TIME:
         ticks = since // tick
     return ticks if ticks * tick == since else np.int64(-1)
 
@@ -142,7 +143,7 @@ def _prepared(view, known, low, high, tick, rate, plan, room):
     """The plan of one range in microseconds: its kind, 0 if the range is empty, or -1 if it can't be answered."""
     begin, now = known[0], known[1]
     start, end = _tick_of(low, begin * tick, tick, rate), _tick_of(high, begin * tick, tick, rate)
-    if (start < 0) | (end < start) | (begin + end > now):
+    if (start < 0) | (end < start) | (end > now - begin):
         return -1
     start, end = begin + start, begin + end
     kind, _ = _plan(view, known, start, end, plan, room[0], room[1])
@@ -168,16 +169,15 @@ def ask_one(view, known, low, high, tick, rate, plan, room, out):
 
 
 def ask_many(view, known, starts, ends, tick, rate, plan, room, first, last, ok, out):
-    """Many ranges. Returns the number of the one that can't be answered, or `last`."""
-    begin, now = known[0], known[1]
-    if known[2] and plan in (AUTO, PREFIXED) and begin >= 0 and now < (1 << 52) // tick:
-        first = _ask_sums(view, begin, now, starts, ends, tick, room[0], first, last, ok, out)
+    """Many ranges. Returns the number of the one that can't be answered, or `last`, and how many have no answer."""
+    missing = np.int64(0)
     for j in range(first, last):
         there = _ask(view, known, starts[np.uint64(j)], ends[np.uint64(j)], tick, rate, plan, room, j, out)
         if there < 0:
-            return j
+            return j, missing
         ok[np.uint64(j)] = there > 0
-    return last
+        missing += there == 0
+    return last, missing
 
 
 def _has_sums(book, level, begin):
@@ -186,58 +186,60 @@ def _has_sums(book, level, begin):
     return book[level, PREFIX] != NONE and book[level, GAPS] == 0 and all_kept
 
 
-def _ask_sums(view, begin, now, starts, ends, tick, rows, first, last, ok, out):
+def ask_sums(view, begin, now, starts, ends, tick, rows, first, last, ok, out):
     """Ranges by prefix sums alone, of the coarsest level of whose slots they are. Returns the first range that is left,
-    as one of those behind it is not made of ticks, or there are no such sums."""
-    book, level = view[4], len(view[4]) - 1
+    as one of those behind it is not made of ticks, or there are no such sums; and how many have no answer."""
+    book, missing = view[4], np.int64(0)
+    if (begin >= 0) & (now < MOST_TIME // tick):
+        for level in range(len(book) - 1, -1, -1):
+            if _has_sums(book, level, begin):
+                first, fewer = _ask_sums_of(view, level, begin, now, starts, ends, tick, rows, first, last, ok, out)
+                missing += fewer
+    return first, missing
+
+
+def _ask_sums_of(view, level, begin, now, starts, ends, tick, rows, first, last, ok, out):
+    """The same by those of one level. `rows` gets the rows at which ranges start, and behind BATCH of them the ends."""
+    book = view[4]
+    length, sums, dense = book[level, LENGTH] * tick, book[level, PREFIX], book[level, HOLES] == 0
+    rate, origin, most, oldest, newest = 1.0 / length, book[level, ORIGIN], book[level, ROWS], begin * tick, now * tick
+    missing = np.int64(0)
     while first < last:
-        count = min(BATCH, last - first)
-        while level >= 0 and not (
-            _has_sums(book, level, begin) and _rows_of(book, level, begin, now, tick, starts, ends, first, count, rows)
-        ):
-            level -= 1
-        if level < 0:
-            return first
-        if book[level, HOLES] == 0 and rows[2 * BATCH] > 0:
-            _differences(view, book[level, PREFIX], rows, count, first, ok, out)
+        count, shortest, cut, wrong = min(BATCH, last - first), most, np.int64(0), np.int64(0)
+        for k in range(count):  # without a branch, so that many go through vectors
+            low, high = starts[np.uint64(first + k)], ends[np.uint64(first + k)]
+            start, end = np.int64(low * rate + 0.5), np.int64(high * rate + 0.5)
+            cut |= (start * length ^ low) | (end * length ^ high)
+            wrong |= low | high | (low - oldest) | (high - low) | (newest - high)  # none of these may be negative
+            start, end = min(start - origin, most), min(end - origin, most)
+            shortest = min(shortest, end - start)
+            rows[np.uint64(k)], rows[np.uint64(BATCH + k)] = start, end
+        if (cut != 0) | (wrong < 0):
+            break
+        if dense and shortest > 0:
+            missing += _differences(view, sums, rows, count, first, ok, out)
         else:
-            _differences_if_any(view, level, rows, count, first, ok, out)
+            missing += _differences_if_any(view, level, rows, count, first, ok, out)
         first += count
-    return last
-
-
-def _rows_of(book, level, begin, now, tick, starts, ends, first, count, rows):
-    """Ranges as rows of a level, the ends BATCH after the starts, and behind these the shortest. False if one
-    is not made of its finished slots."""
-    length = book[level, LENGTH] * tick
-    rate, origin, most, wrong = 1.0 / length, book[level, ORIGIN], book[level, ROWS], False
-    shortest, oldest, newest = most, begin * tick, now * tick
-    for k in range(count):  # without a branch, so that many go through vectors
-        low, high = starts[np.uint64(first + k)], ends[np.uint64(first + k)]
-        start, end = np.int64(low * rate + 0.5), np.int64(high * rate + 0.5)
-        wrong |= (start * length != low) | (end * length != high)
-        wrong |= (low < oldest) | (high < low) | (high > newest)
-        start, end = min(start - origin, most), min(end - origin, most)
-        shortest = min(shortest, end - start)
-        rows[np.uint64(k)], rows[np.uint64(BATCH + k)] = start, end
-    rows[2 * BATCH] = shortest
-    return not wrong
+    return first, missing
 
 
 def _differences(view, sums, rows, count, first, ok, out):
-    """The answers of ranges none of which is empty."""
-    table = view[0]
+    """The answers of ranges none of which is empty. Returns how many have none."""
+    table, missing = view[0], np.int64(0)
     for k in range(count):
         state = inverse(load(table, sums + rows[np.uint64(BATCH + k)]), load(table, sums + rows[np.uint64(k)]))
         holds = enough(state)
         if holds:
             put(out, first + k, lower(state))
         ok[np.uint64(first + k)] = holds
+        missing += not holds
+    return missing
 
 
 def _differences_if_any(view, level, rows, count, first, ok, out):
     """The same where some may be empty."""
-    table, bits, book = view[0], view[1], view[4]
+    table, bits, book, missing = view[0], view[1], view[4], np.int64(0)
     sums, marks = book[level, PREFIX], book[level, MARKS]
     for k in range(count):
         start, end = rows[np.uint64(k)], rows[np.uint64(BATCH + k)]
@@ -248,6 +250,8 @@ def _differences_if_any(view, level, rows, count, first, ok, out):
             if holds:
                 put(out, first + k, lower(state))
         ok[np.uint64(first + k)] = holds
+        missing += not holds
+    return missing
 
 
 def buckets(view, level, slot, per, ok, out):

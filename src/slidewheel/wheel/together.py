@@ -23,7 +23,8 @@ def survey(known, book, rates, starts, ends, tick, rate, ticks, found):
         for j in range(first, stop):  # without a branch, so that many go through vectors
             low, high = starts[np.uint64(j)] - origin, ends[np.uint64(j)] - origin
             start, end = np.int64(low * rate + 0.5), np.int64(high * rate + 0.5)
-            wrong |= (start * tick != low) | (end * tick != high) | (start < 0) | (end < start)
+            wrong |= (start * tick != low) | (end * tick != high) | (end < start)
+            wrong |= starts[np.uint64(j)] < origin  # or `low` may have wrapped around
             start, end = begin + start, begin + end
             ticks[np.uint64(2 * j)], ticks[np.uint64(2 * j + 1)] = start, end
             lowest, highest = min(lowest, start), max(highest, end)
@@ -115,8 +116,8 @@ def _rows_between(view, level, low, bits, start, end, shared):
 
 
 def ask_shared(view, level, low, bits, ticks, shared, ok, out):
-    """Ranges of whole slots of a level, whose row `low` is the first that is shared."""
-    filled, gaps, book, rates = view[1], view[3], view[4], view[5]
+    """Ranges of whole slots of a level; row `low` is the first that is shared. Returns how many have no answer."""
+    filled, gaps, book, rates, missing = view[1], view[3], view[4], view[5], np.int64(0)
     rate, marks, dense = rates[level], book[level, MARKS], book[level, HOLES] == 0
     for j in range(len(ok)):
         start = _row(gaps, book, level, np.int64((ticks[np.uint64(2 * j)] + 0.5) * rate))
@@ -128,3 +129,5 @@ def ask_shared(view, level, low, bits, ticks, shared, ok, out):
             if holds:
                 put(out, j, lower(state))
         ok[np.uint64(j)] = holds
+        missing += not holds
+    return missing

@@ -201,7 +201,8 @@ class Values(Worked):
 
     def room(self, count: int) -> Array:
         """Where so many answers go."""
-        return np.empty((count, *self.work.shape), dtype=self.work.result)
+        shape = self.work.shape
+        return np.empty((count, *shape) if shape else count, dtype=self.work.result)
 
     def value(self, out: Array) -> Any:
         """The first answer as a Python value."""
@@ -211,22 +212,23 @@ class Values(Worked):
             return self.arguments[int(out[0])]
         return out[0] if out.ndim > 1 or out.dtype == object else out.item()
 
-    def listed(self, out: Array, ok: Array) -> list[Any]:
-        """All answers as Python values, None where there is none."""
+    def listed(self, out: Array, ok: Array | None) -> list[Any]:
+        """All answers as Python values, None where there is none; `ok` says where there is one, None: everywhere."""
         if self.aggregate.finish is not None and out.dtype != object:
             out = self.aggregate.finish(out)
         values = out.tolist() if out.ndim == 1 else list(out)
+        there = [True] * len(values) if ok is None else ok.tolist()
         if self.coded:
-            values = [self.arguments[v] if there else None for v, there in zip(values, ok.tolist(), strict=True)]
-        return values if ok.all() else [v if there else None for v, there in zip(values, ok.tolist(), strict=True)]
+            return [self.arguments[v] if holds else None for v, holds in zip(values, there, strict=True)]
+        return values if all(there) else [v if holds else None for v, holds in zip(values, there, strict=True)]
 
-    def array(self, out: Array, ok: Array) -> Array:
+    def array(self, out: Array, ok: Array | None) -> Array:
         """All answers as a numpy array: null is NaN, None, or masked."""
         if (self.aggregate.finish is not None and out.dtype != object) or self.coded or out.dtype == object:
             found = np.empty(len(out), dtype=object)
             found[:] = self.listed(out, ok)
             return found
-        if ok.all():
+        if ok is None or ok.all():
             return out
         if out.dtype.kind == "f" and out.ndim == 1:
             out[~ok] = np.nan
