@@ -66,7 +66,9 @@ NOTES = {
     "checking its times; on seven days by seconds it probably also waits for its two sums, as all of them do not fit "
     "the nearer caches. *Once* that takes several times as long: 50,000 ranges by prefix sums are over before the "
     "caches are warm.",
-    "figure 9": "Most of a single call from Python is the call.",
+    "figure 9": "Most of a single call from Python is the call. All are asked the same ranges twice, and the second "
+    "time counts, as uwheel has been asked before in its own process; *once* is our first time, after another "
+    "contestant had the caches.",
     "figure 9, groups": "A day in minutes reads 1,440 slots; the rest is the making of a table from them.",
     "figure 11": "A level has as many prefix sums as slots.",
 }
