@@ -39,7 +39,7 @@ def test_finer_ranges_behind_coarse_ones():
 
 
 def test_in_two_threads(monkeypatch):
-    monkeypatch.setattr(many, "ENOUGH_FOR_TWO", 1)
+    monkeypatch.setattr(many, "MANY_SUMS", 1)
     wheel, dice = wheel_of("holes"), np.random.default_rng(2)
     low, high = ranges(wheel, SECOND, 1000, dice)
     assert listed(wheel.query_many(low, high)) == one_by_one(wheel, low, high)

@@ -1,13 +1,12 @@
 """Many ranges of a wheel at once: one by one as each is planned, or by what they share."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from slidewheel.compiler.layout import is_array
 from slidewheel.engine.columns import Array, read_only
-from slidewheel.engine.threads import in_parallel
+from slidewheel.engine.threads import each
 from slidewheel.wheel import names as n
 from slidewheel.wheel.core import Core
 from slidewheel.wheel.reader import BATCH
@@ -15,7 +14,10 @@ from slidewheel.wheel.slots import _row
 from slidewheel.wheel.values import Compiled
 
 ENOUGH_FOR_TWO = 1 << 12
-"""Ranges from which a second thread pays; with prefix sums it takes many more of them."""
+"""Ranges from which a second thread pays."""
+MANY_SUMS = 1 << 18
+"""The same of ranges by prefix sums."""
+NOTHING = np.empty(0, dtype=bool)
 WORTH_SHARING = 64
 """Fewer ranges than this are asked one by one."""
 ROWS_FOR_EACH = 32
@@ -27,33 +29,51 @@ BITS = 6
 def ask_all(seen: tuple[Any, ...], low: Array, high: Array, plan: int) -> tuple[Array, Array | None, int | None]:
     """Answers, which of them are there (None: all), and the number of a range that can't be answered, if any."""
     view, known, core = seen
-    count, tick, again = len(low), core.tick, core.values.work.again
-    low, high = (read_only(times if times.flags.c_contiguous else np.ascontiguousarray(times)) for times in (low, high))
-    out, ok = core.values.room(count), np.empty(count, dtype=bool)
-    summed = known[2] and plan in (n.AUTO, n.PREFIXED)
-    if plan == n.AUTO and not summed and count >= WORTH_SHARING and _can_share(core, known):
-        none = _ask_shared(view, known, core, low, high, ok, out)
-        if none is not None:
-            return out, ok if none else None, None
-    missing: list[int] = []
-    failed: list[int] = []
+    count, done = len(low), 0
+    low, high, out = _readable(low), _readable(high), core.values.room(count)
+    if known[2] and plan in (n.AUTO, n.PREFIXED) and count < MANY_SUMS:  # mostly all are there, and need no marks
+        done, _ = _ask_sums(seen, low, high, 0, count, NOTHING, out)
+        if done == count:
+            return out, None, None
+    ok = np.ones(count, dtype=bool)
+    if plan == n.AUTO and not known[2] and count >= WORTH_SHARING and _can_share(core, known):
+        missing = _ask_shared(view, known, core, low, high, ok, out)
+        if missing is not None:
+            return out, ok if missing else None, None
+    few = count < (MANY_SUMS if known[2] else ENOUGH_FOR_TWO)
+    parts = [(done, count)] if few else [(0, count // 2), (count // 2, count)]
+    found = each(lambda part: _ask_part(seen, low, high, plan, part[0], part[1], ok, out), parts)
+    failed = [done for (done, _), (_, last) in zip(found, parts, strict=True) if done < last]
+    return out, ok if any(missing for _, missing in found) else None, failed[0] if failed else None
 
-    def run(part: tuple[int, int]) -> None:
-        done, last = part
-        if summed:
-            rows = np.empty(2 * BATCH, dtype=np.int64)
-            done, none = again("ask_sums", view, *known[:2], low, high, tick, rows, done, last, ok, out)
-            missing.append(none)
-        if done < last:
-            own = (*view[:8], *core.spare()) if core.compressed else view
-            given = own, known, low, high, tick, 1.0 / tick, plan, core.room_for_plans(), done, last, ok, out
-            done, none = again("ask_many", *given)
-            missing.append(none)
-        if done < last:
-            failed.append(done)
 
-    in_parallel(run, _halves(count, ENOUGH_FOR_TWO << 6 if summed else ENOUGH_FOR_TWO))
-    return out, ok if any(missing) else None, min(failed) if failed else None
+def _readable(times: Array) -> Array:
+    return read_only(times if times.flags.c_contiguous else np.ascontiguousarray(times))
+
+
+def _ask_sums(
+    seen: tuple[Any, ...], low: Array, high: Array, first: int, last: int, ok: Array, out: Array
+) -> tuple[int, int]:
+    view, known, core = seen
+    rows = np.empty(2 * BATCH, dtype=np.int64)
+    known = view, known[0], known[1], low, high, core.tick, rows, first, last, ok, out
+    return core.values.work.again("ask_sums", *known)  # type: ignore[no-any-return]
+
+
+def _ask_part(
+    seen: tuple[Any, ...], low: Array, high: Array, plan: int, first: int, last: int, ok: Array, out: Array
+) -> tuple[int, int]:
+    """The ranges first .. last - 1: up to which of them they were answered, and how many of those have no answer."""
+    view, known, core = seen
+    tick, missing = core.tick, 0
+    if known[2] and plan in (n.AUTO, n.PREFIXED):
+        first, missing = _ask_sums(seen, low, high, first, last, ok, out)
+        if first == last:
+            return first, missing
+    own = (*view[:8], *core.spare()) if core.compressed else view
+    given = own, known, low, high, tick, 1.0 / tick, plan, core.room_for_plans(), first, last, ok, out
+    done, more = core.values.work.again("ask_many", *given)
+    return done, missing + more
 
 
 def _can_share(core: Core, known: tuple[Any, ...]) -> bool:
@@ -89,8 +109,3 @@ def _ask_shared(
     run("share_blocks", view, level, begin, end, bits, blocks, *shared[:3])
     run("share_totals", totals, blocks, shared[3])
     return int(run("ask_shared", view, level, begin, bits, ticks, shared, ok, out))
-
-
-def _halves(count: int, enough: int) -> Sequence[tuple[int, int]]:
-    half = count // 2
-    return [(0, count)] if count < enough else [(0, half), (half, count)]

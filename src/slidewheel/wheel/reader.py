@@ -188,7 +188,8 @@ def _has_sums(book, level, begin):
 
 def ask_sums(view, begin, now, starts, ends, tick, rows, first, last, ok, out):
     """Ranges by prefix sums alone, of the coarsest level of whose slots they are. Returns the first range that is left,
-    as one of those behind it is not made of ticks, or there are no such sums; and how many have no answer."""
+    as one of those behind it is not made of ticks, or there are no such sums; and how many have no answer. Where `ok`
+    is empty, it stops before those, too."""
     book, missing = view[4], np.int64(0)
     if (begin >= 0) & (now < MOST_TIME // tick):
         for level in range(len(book) - 1, -1, -1):
@@ -216,29 +217,31 @@ def _ask_sums_of(view, level, begin, now, starts, ends, tick, rows, first, last,
             rows[np.uint64(k)], rows[np.uint64(BATCH + k)] = start, end
         if (cut != 0) | (wrong < 0):
             break
-        if dense and shortest > 0:
-            missing += _differences(view, sums, rows, count, first, ok, out)
-        else:
+        if dense and shortest > 0 and _differences(view[0], sums, rows, count, first, out):
+            for k in range(count if len(ok) > 0 else 0):
+                ok[np.uint64(first + k)] = True
+        elif len(ok) > 0:
             missing += _differences_if_any(view, level, rows, count, first, ok, out)
+        else:
+            break
         first += count
     return first, missing
 
 
-def _differences(view, sums, rows, count, first, ok, out):
-    """The answers of ranges none of which is empty. Returns how many have none."""
-    table, missing = view[0], np.int64(0)
+def _differences(table, sums, rows, count, first, out):
+    """The answers of ranges none of which is empty. Returns whether all have one."""
+    missing = np.int64(0)
     for k in range(count):
         state = inverse(load(table, sums + rows[np.uint64(BATCH + k)]), load(table, sums + rows[np.uint64(k)]))
         holds = enough(state)
         if holds:
             put(out, first + k, lower(state))
-        ok[np.uint64(first + k)] = holds
         missing += not holds
-    return missing
+    return missing == 0
 
 
 def _differences_if_any(view, level, rows, count, first, ok, out):
-    """The same where some may be empty."""
+    """The same where some may be empty. Returns how many have none."""
     table, bits, book, missing = view[0], view[1], view[4], np.int64(0)
     sums, marks = book[level, PREFIX], book[level, MARKS]
     for k in range(count):
