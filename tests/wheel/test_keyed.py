@@ -275,11 +275,9 @@ def by_key(table, columns):
     return {tuple(row[c] for c in columns): row for row in table.to_pylist()}
 
 
-@pytest.mark.parametrize("kind", KEYS)
-def test_merged_with_other_keys(kind):
+def merge_halves(kind, aggregates, *layouts):
     """Each half of a stream has a wheel, and they know different keys."""
-    aggregates = [sw.count(), sw.sum("i"), sw.max("x")]
-    one, two = (Keyed(kind, seed, aggregates=aggregates) for seed in (1, 2))
+    one, two = (Keyed(kind, k, aggregates=aggregates, **layout) for k, layout in enumerate(layouts, 1))
     whole = Keyed(kind, 3, aggregates=aggregates)
     for part, keys in ((one, one.keys[:-1]), (two, two.keys[1:])):
         part.keys = keys
@@ -300,6 +298,27 @@ def test_merged_with_other_keys(kind):
     for start, end in ((0, 80), whole.range(), whole.range()):
         keys = list(whole.models)
         whole.same(one.wheel.query(start, end, keys=keys), whole.wanted(start, end, keys))
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_merged_with_other_keys(kind):
+    merge_halves(kind, [sw.count(), sw.sum("i"), sw.max("x")], {}, {})
+
+
+PREFIXED = [({"prefix": True}, {}), ({}, {"prefix": True}), ({"prefix": ["b"]}, {"prefix": True})]
+
+
+@pytest.mark.parametrize("layouts", PREFIXED, ids=str)
+@pytest.mark.parametrize(
+    "aggregates",
+    [
+        INVERTIBLE,
+        pytest.param([*INVERTIBLE, sw.mean("i"), sw.mean("x"), sw.sum("x"), sw.var("x")], marks=pytest.mark.slow),
+    ],
+    ids=["exact", "of two forms"],
+)
+def test_merged_where_one_has_prefix_sums(aggregates, layouts):
+    merge_halves("texts", aggregates, *layouts)
 
 
 def test_not_commutative_is_not_merged():

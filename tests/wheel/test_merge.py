@@ -1,7 +1,10 @@
 """Wheels of the parts of a stream, merged: the wheel of the whole."""
 
+import math
 import random
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import slidewheel as sw
@@ -90,22 +93,84 @@ def test_many_orders_and_groupings(name, kind):
         run(name, kind, seed)
 
 
-@pytest.mark.parametrize("dtype", ["f8", object])
-def test_prefix_sums_with_others(dtype):
-    """States that can be taken away have another form, unless they are exact: merged all the same, or refused."""
-    one = sw.Wheel(sw.sum(), start=0, tick=1, dtype=dtype, prefix=True)
-    two = sw.Wheel(sw.sum(), start=0, tick=1, dtype=dtype)
-    one.insert(3, 1.5)
-    two.insert(3, 2.0)
-    before = one.snapshot()
-    try:
-        one.merge(two)
-    except sw.SlidewheelError as error:
-        assert "prefix" in str(error)
-        assert one.snapshot() == before
-    else:
-        one.advance_to(10)
-        assert one.landmark() == one.query(3, 4, plan="prefix") == 3.5
+OTHER_LAYOUTS = [{}, {"prefix": True}, {"prefix": ["b"]}, {"compress": True}, {"compress": ["a"], "prefix": ["b"]}]
+CASES = [(sw.sum(), "f8", True), (sw.sum(), object, False), (sw.mean(), object, False), (sw.var(), object, False)]
+LONG = [  # with several forms to compile
+    (sw.mean(), "f8", True), (sw.mean(), "i8", False), (sw.geomean(), "f8", True), (sw.var(), "f8", True),
+    (sw.std(ddof=0), "i8", False), (sw.sum(), "f8", False), (sw.sum(), "i8", False), (sw.count(), "i8", False),
+]  # fmt: skip
+PAIRED = [
+    pytest.param(*case, mine, theirs, marks=pytest.mark.slow if case in LONG else ())
+    for case in (*CASES, *LONG)
+    for mine in OTHER_LAYOUTS
+    for theirs in OTHER_LAYOUTS
+    if case[1] is not object or "compress" not in mine | theirs  # objects are never compressed
+]
+CALM, WILD = [1.0, 2.0, 5.0, 8.0], [1.0, 2.0, 5.0, math.nan, math.inf, -math.inf, 0.0, -3.0]
+
+
+def rows_of(seed, kind, wild):
+    dice = np.random.default_rng(seed)
+    times, values = dice.integers(0, 900, 300), dice.choice(WILD if wild else CALM, 300)
+    return times, [Fraction(int(v)) for v in values] if kind is object else values.astype(kind)
+
+
+def laid_out(aggregate, kind, layout, watermark, *parts):
+    """A wheel of these rows, that has a window and some rows ahead of its watermark."""
+    made = sw.Wheel(aggregate, start=0, tick=1, levels=LEVELS, write_ahead=100, dtype=kind, **layout)
+    made.window(sw.sliding(20, every=10))
+    for times, values in parts:
+        made.insert_many(times, values)
+    closed = made.advance_to(watermark)
+    return made, closed
+
+
+def alike(found, wanted):
+    if found is None or wanted is None or found != found or wanted != wanted:
+        return (found is None) == (wanted is None) and (found != found) == (wanted != wanted)
+    return math.isclose(found, wanted, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def told(given):
+    return getattr(given, "name", None) or str(given)
+
+
+@pytest.mark.parametrize(("aggregate", "kind", "wild", "mine", "theirs"), PAIRED, ids=told)
+def test_any_two_layouts(aggregate, kind, wild, mine, theirs):
+    """States that can be taken away have another form than those that can't."""
+    first, second = rows_of(1, kind, wild), rows_of(2, kind, wild)
+    one, _ = laid_out(aggregate, kind, mine, 200, first)
+    two, _ = laid_out(aggregate, kind, theirs, 500, second)
+    whole, _ = laid_out(aggregate, kind, {}, 200, first, second)
+    before = two.snapshot()
+    closed, wanted = one.merge(two), whole.advance_to(500)
+    assert two.snapshot() == before
+    assert [(w.start, w.end) for w in closed] == [(w.start, w.end) for w in wanted]
+    assert all(alike(a.value, b.value) for a, b in zip(closed, wanted, strict=True))
+    more = rows_of(3, kind, wild)
+    for wheel in (one, whole):
+        wheel.insert_many(more[0] + 500, more[1])
+        wheel.advance_to(1500)
+    assert alike(one.landmark(), whole.landmark())
+    for low, high in np.sort(np.random.default_rng(4).integers(0, 1500, (60, 2)), axis=1).tolist():
+        assert alike(one.query(low, high), whole.query(low, high)), (low, high)
+    plain = [name for name in LEVELS if mine.get("prefix") in (True, [name])]
+    for name in plain:
+        length = {"a": 1, "b": 4, "c": 12}[name]
+        low, high = 7 * 12, 96 * 12
+        assert alike(one.query(low, high, plan="prefix"), whole.query(low, high)), length
+
+
+@pytest.mark.parametrize("values", [[2.5, 4.0], [2.5, math.inf]], ids=["finite", "infinite"])
+def test_prefix_sums_of_floats_stay_narrow_as_long_as_all_are_finite(values):
+    one, two = (sw.Wheel(sw.sum(), start=0, tick=1, dtype="f8", prefix=prefix) for prefix in (True, False))
+    for wheel, value in zip((one, two), values, strict=True):
+        wheel.insert(3, value)
+        wheel.advance_to(10)
+    room = one.nbytes
+    one.merge(two)
+    assert one.landmark() == sum(values) and one.query(4, 10) is None
+    assert (one.nbytes > 1.5 * room) == math.isinf(values[1])
 
 
 def test_what_the_other_has_not_finished_comes_too():

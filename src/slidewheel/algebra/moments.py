@@ -8,6 +8,7 @@ import math
 from functools import cache
 from typing import Any
 
+from slidewheel.algebra import forms
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.algebra.monoid import Monoid, itself
 from slidewheel.algebra.sums import record
@@ -124,6 +125,8 @@ def _moments(name: str, ddof: int, invertible: bool) -> Monoid:
             result="f8",
             commutative=True,
             least=ddof + 1,
+            of_plain=forms.finite_moments_of,
+            to_plain=forms.moments_of,
         )
     graded = Monoid(
         name=name,

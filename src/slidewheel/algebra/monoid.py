@@ -40,6 +40,10 @@ class Monoid:
     is_narrow: bool = False
     widen: Function | None = None
     """Makes wide states of an array of narrow ones."""
+    of_plain: Function | None = None
+    """For a form that has an inverse where the plain one has none: its states from plain ones (see forms.py)."""
+    to_plain: Function | None = None
+    """And plain ones from these."""
     graded: "Monoid | None" = None
     """The same aggregate for parts whose sizes are known: combine(a, b, m, n, 1 / (m + n)), lower(s, n)."""
     graded_form: bool = False

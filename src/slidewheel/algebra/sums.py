@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from slidewheel.algebra import forms
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.algebra.monoid import Monoid, itself
 from slidewheel.errors import Overflow
@@ -190,6 +191,8 @@ def _sum(kinds: tuple[str, ...], invertible: bool) -> Monoid:
             commutative=True,
             narrow=_narrow(0.0, "f8") if floats else None,
             widen=_widen_finite if floats else None,
+            of_plain=forms.finite_of,
+            to_plain=forms.sum_of,
         )
     return Monoid(
         name="sum",
@@ -331,6 +334,7 @@ def _lower_finite_geomean(s):
 
 def _mean_of(name: str, lift: Any, lower: Any, kinds: tuple[str, ...]) -> Monoid:
     """The invertible form of mean and geomean."""
+    wide = kinds == ("i",)
     return Monoid(
         name=name,
         lift=lift,
@@ -341,6 +345,8 @@ def _mean_of(name: str, lift: Any, lower: Any, kinds: tuple[str, ...]) -> Monoid
         state=record(finite="f8", up="i8", down="i8", n="i8") if kinds != ("O",) else None,
         result="f8",
         commutative=True,
+        of_plain=forms.finite_mean_of_wide if wide else forms.finite_mean_of,
+        to_plain=forms.wide_mean_of if wide else forms.mean_of,
     )
 
 

@@ -16,7 +16,7 @@ from slidewheel.wheel import names as n
 from slidewheel.wheel.arguments import aggregate_of, instant_of
 from slidewheel.wheel.asking import Asking
 from slidewheel.wheel.core import Core, exclusive
-from slidewheel.wheel.merging import merged, require_fit
+from slidewheel.wheel.merging import Conversion, all_finite, as_they_are, conversion, merged, require_fit
 from slidewheel.wheel.replicas import refuse_delta, refuse_since, shape
 from slidewheel.wheel.snapshots import (
     Reader,
@@ -92,15 +92,14 @@ class Exchange(Asking):
             self._late += late
             return self._listed(self._advance(theirs.watermark))
         if not self._typed:
-            narrow = self._narrow and theirs.values.widen is not None
-            self._retype(Values(self.aggregate, theirs.values.kinds, self._prefix, narrow))
+            self._retype(Values(self.aggregate, theirs.values.kinds, self._prefix, self._narrow))
         mine = self._core
-        if mine.values.kinds != theirs.values.kinds or _form(mine) != _form(theirs):
-            raise InvalidArgument(
-                "these wheels hold values of different types: make both with the same dtype= and prefix="
-            )
+        as_mine = conversion(theirs.values.full, mine.values.full)
+        if mine.values.kinds != theirs.values.kinds or as_mine is None:
+            raise InvalidArgument("these wheels hold values of different types: make both with the same dtype=")
         before = mine.watermark
-        made = merged(*_alike(mine, theirs), np.zeros(1, dtype=np.int64), 1)
+        mine, theirs, as_mine = _alike(mine, theirs, as_mine)
+        made = merged(mine, theirs, np.zeros(1, dtype=np.int64), 1, as_mine)
         made.publish()
         windows = Windows(self.tick)
         windows.specs, windows.starts = dict(self._windows.specs), dict(self._windows.starts)
@@ -267,15 +266,12 @@ def _state_name(monoid: Any, dtype: Any) -> str:
     return f"finite {dtype}" if monoid.is_narrow and dtype.kind == "f" else str(dtype)
 
 
-def _alike(mine: Core, theirs: Core) -> tuple[Core, Core]:
-    """Both with narrow states, if these are enough for the sums of both; else with wide ones."""
+def _alike(mine: Core, theirs: Core, as_mine: Conversion) -> tuple[Core, Core, Conversion]:
+    """Both with narrow states, if these are enough for the sums of both, or else with wide ones; and what makes states
+    of the other wheel those of this one."""
     narrow = [core.values.widen is not None for core in (mine, theirs)]
     if all(narrow) and mine.weight + theirs.weight <= n.HEAVIEST:
-        return mine, theirs
-    return mine.wide() if narrow[0] else mine, theirs.wide() if narrow[1] else theirs
-
-
-def _form(core: Core) -> tuple[Any, ...]:
-    """What states of two wheels must have in common."""
-    monoid = core.values.full
-    return monoid.state, monoid.combine, monoid.lift
+        return mine, theirs, as_they_are
+    if any(narrow) and mine.dtype == theirs.dtype and (narrow[1] or all_finite(theirs)):
+        return mine, theirs, as_they_are  # plain sums of floats are what narrow ones are, as long as all are finite
+    return mine.wide() if narrow[0] else mine, theirs.wide() if narrow[1] else theirs, as_mine

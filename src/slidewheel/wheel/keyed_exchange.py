@@ -10,6 +10,7 @@ import pyarrow as pa
 from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.algebra.define import AggregateType
 from slidewheel.engine.columns import Array
+from slidewheel.engine.inputs import Binding
 from slidewheel.engine.keys import Keys
 from slidewheel.engine.parts import Writer, described
 from slidewheel.engine.snapshot import read_codes, read_keys, write_codes, write_keys
@@ -20,7 +21,7 @@ from slidewheel.wheel import names as n
 from slidewheel.wheel.arguments import instant_of
 from slidewheel.wheel.core import Core, exclusive
 from slidewheel.wheel.keyed_asking import KeyedAsking
-from slidewheel.wheel.merging import merged, require_fit
+from slidewheel.wheel.merging import Conversion, conversion, merged, require_fit
 from slidewheel.wheel.replicas import refuse_delta, refuse_since, shape
 from slidewheel.wheel.snapshots import (
     Reader,
@@ -33,6 +34,16 @@ from slidewheel.wheel.snapshots import (
     write_core,
     write_rows,
 )
+
+
+def _source(part: int, mine: Binding, theirs: Binding) -> tuple[int, Conversion]:
+    """The state of another wheel of which one of this wheel's can be made, and how: where only one of them has prefix
+    sums, aggregates may share other states there."""
+    number = next(k for k, use in enumerate(mine.uses) if use.part == part and not use.fields)
+    use = theirs.uses[number]
+    made = conversion(use.monoid, mine.uses[number].monoid)
+    assert made is not None
+    return use.part, lambda states: made(use.of(states))
 
 
 class KeyedExchange(KeyedAsking):
@@ -78,11 +89,13 @@ class KeyedExchange(KeyedAsking):
         if self._schema is None:
             self._begin(other._schema)
         assert self._schema is not None
-        if not self._schema.equals(other._schema) or self._prefix != other._prefix:
-            raise InvalidArgument("these wheels differ in types or states: use the same types, and prefix= in both")
+        if not self._schema.equals(other._schema):
+            raise InvalidArgument("the columns of these wheels have other types: use the same types in both")
+        sources = [_source(part, self._binding, other._binding) for part in range(len(self._cores))]
         with uninterrupted():
             codes = self._known.encode(keys, len(keys[0]))
-            made = [merged(a, b, codes, len(self._known)) for a, b in zip(self._cores, cores, strict=True)]
+            both = [(mine, cores[part], as_mine) for mine, (part, as_mine) in zip(self._cores, sources, strict=True)]
+            made = [merged(mine, theirs, codes, len(self._known), as_mine) for mine, theirs, as_mine in both]
             self._cores, self._watermark = made, max(self._watermark, watermark)
             self._first = min(self._first, first)
             self._late, self._edition = self._late + late, self._edition + 1
