@@ -272,6 +272,6 @@ def _alike(mine: Core, theirs: Core, as_mine: Conversion) -> tuple[Core, Core, C
     narrow = [core.values.widen is not None for core in (mine, theirs)]
     if all(narrow) and mine.weight + theirs.weight <= n.HEAVIEST:
         return mine, theirs, as_they_are
-    if any(narrow) and mine.dtype == theirs.dtype and (narrow[1] or all_finite(theirs)):
+    if narrow[0] != narrow[1] and mine.dtype == theirs.dtype and (narrow[1] or all_finite(theirs)):
         return mine, theirs, as_they_are  # plain sums of floats are what narrow ones are, as long as all are finite
     return mine.wide() if narrow[0] else mine, theirs.wide() if narrow[1] else theirs, as_mine
