@@ -248,8 +248,10 @@ class Twins:
                 return (start, end) == whole
             case "inverse_landmark":
                 outside = covered(rungs, model, whole[0], start) and covered(rungs, model, end, whole[1])
-                # Where states do not count, only the range's own slots tell whether it is empty.
-                told = self.aggregate.name in ("count", "mean", "var", "std") or covered(rungs, model, start, end)
+                # Where states do not count, only the range's own slots tell whether it is empty; means of objects
+                # don't, nor those of values that have not come yet.
+                counting = ("count", "var", "std", *(["mean"] if self.wheel._core.dtype != object else []))
+                told = self.aggregate.name in counting or covered(rungs, model, start, end)
                 return self.invertible and outside and told
             case "prefix":
                 return any(r.prefix and r.fits(model, start, end) for r in rungs)

@@ -1,6 +1,7 @@
 """Where wheels are known to go wrong elsewhere: each of these has to be right here."""
 
 import math
+import statistics
 
 import pytest
 
@@ -145,6 +146,21 @@ class TestAnOutlierThatIsNotInTheRange:
                 assert wheel.query(low * SECOND, high * SECOND, plan=plan) == wanted, (low, high)
                 asked += 1
         assert asked > 100
+
+
+@pytest.mark.parametrize("prefix", [True, False])
+@pytest.mark.parametrize("aggregate", [sw.mean(), pytest.param(sw.var(), marks=pytest.mark.slow)], ids=["mean", "var"])
+def test_an_outlier_of_integers_leaves_windows(aggregate, prefix):
+    """Their sums are floats where there are prefix sums, and windows may not take away from those."""
+    wheel, values = sw.Wheel(aggregate, start=0, prefix=prefix, dtype="i8"), [k * k % 7 for k in range(60)]
+    values[9] = 10**17
+    wheel.window(sw.sliding("5s", every="1s"))
+    wheel.insert_many([k * SECOND for k in range(60)], values)
+    for window in wheel.advance_to(60 * SECOND):
+        inside = values[max(window.start // SECOND, 0) : window.end // SECOND]
+        if 10**17 not in inside and len(inside) > 1:
+            exact = statistics.mean(inside) if aggregate.name == "mean" else statistics.variance(inside)
+            assert window.value == pytest.approx(float(exact), rel=1e-12), window
 
 
 @pytest.mark.parametrize("ahead", [1, 2, 63, 64, 65, 96, 100, 128, 4096])

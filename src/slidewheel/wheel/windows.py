@@ -50,7 +50,8 @@ class Closed:
 
 def algorithm_for(values: Values) -> ModuleType:
     """Subtraction where it is exact, and Two-Stacks elsewhere (paper, section 3.5)."""
-    exact = values.aggregate.exact_inverse or (values.kinds == ("i",) and values.aggregate.built_in)
+    whole = values.kinds == ("i",) and values.aggregate.built_in and values.exact
+    exact = values.aggregate.exact_inverse or whole
     return subtract_on_evict if exact and values.monoid.inverse is not None else two_stacks_lite
 
 
