@@ -54,10 +54,11 @@ def _readable(times: Array) -> Array:
 def _ask_sums(
     seen: tuple[Any, ...], low: Array, high: Array, first: int, last: int, ok: Array, out: Array
 ) -> tuple[int, int]:
+    """By prefix sums alone, as far as that goes: up to which range, and how many have no answer."""
     view, known, core = seen
     rows = np.empty(2 * BATCH, dtype=np.int64)
-    known = view, known[0], known[1], low, high, core.tick, rows, first, last, ok, out
-    return core.values.work.again("ask_sums", *known)  # type: ignore[no-any-return]
+    given = view, known[0], known[1], low, high, core.tick, rows, first, last, ok, out
+    return core.values.work.again("ask_sums", *given)  # type: ignore[no-any-return]
 
 
 def _ask_part(
