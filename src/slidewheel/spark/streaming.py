@@ -1,7 +1,7 @@
 """Structured Streaming: packets are sent, grouped by bucket, and merged into the state of the bucket.
 
     withWatermark -> mapInArrow: packets, one at least for every bucket -> groupBy(bucket).transformWithStateInPandas
-    -> mapInArrow: answers
+    -> answers (results.py)
 
 The packets have no column of event time, so that Spark does not drop late ones: what is late is decided window by
 window, as F.window decides it. A bucket is called in every micro-batch with rows; a timer calls it when the watermark
@@ -33,11 +33,11 @@ from slidewheel.engine.resting import Resting
 from slidewheel.engine.slices import joinable
 from slidewheel.engine.whole import Whole
 from slidewheel.errors import Unsupported
-from slidewheel.spark.batch import AT_ONCE
 from slidewheel.spark.buckets import bucket_ids
 from slidewheel.spark.carry import Carried
 from slidewheel.spark.late import keep_aside
-from slidewheel.spark.sending import EMPTY, PACKET_DDL, Sending, read_packet, table_bytes
+from slidewheel.spark.results import Results
+from slidewheel.spark.sending import EMPTY, PACKET_DDL, Sending, read_packet
 from slidewheel.spark.sockets import acknowledge_at_once
 from slidewheel.spark.types import output_type
 
@@ -48,8 +48,6 @@ PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 PART_NAME = StructType([StructField("name", StringType())])
 PART_DATA = StructType([StructField("data", BinaryType())])
 """Types as objects: one that is written as text, the worker asks Spark about in every micro-batch."""
-METRICS = "slidewheel"
-"""The name under which counts are among the observed metrics of a query's progress."""
 
 
 def streaming(query: Query, df: DataFrame, schema: pa.Schema, late_to: str | None, combines: bool) -> DataFrame:
@@ -66,26 +64,14 @@ def streaming(query: Query, df: DataFrame, schema: pa.Schema, late_to: str | Non
     timed = df.withColumn(EVENT, event_time(query, df)).withWatermark(EVENT, f"{query.lateness} microseconds")
     sending = Sending(carried, schema, ids, combines=combines and rests_in_slices(query), to_all=True)
     packets = timed.select(*df.columns).mapInArrow(sending, PACKET_DDL)
-    results = packets.groupBy("bucket").transformWithStateInPandas(
-        Processor(carried, schema, len(ids), late_to),
-        outputStructType=RESULT_DDL,
+    results = Results(output_type(query, schema))
+    rows = packets.groupBy("bucket").transformWithStateInPandas(
+        Processor(carried, schema, len(ids), results, late_to),
+        outputStructType=results.type,
         outputMode="Update" if query.late == "update" else "Append",
         timeMode="EventTime",
     )
-    counted = results.observe(METRICS, *(measure(name).alias(name) for name, measure in MEASURES.items()))
-    answers = counted.select("answers").where("answers is not null")
-    return answers.mapInArrow(Unpacking(), output_type(query, schema))
-
-
-MEASURES = {
-    "late_rows": F.sum,
-    "dropped_rows": F.sum,
-    "rows_without_time": F.sum,
-    "open_windows": F.max,  # these are of all keys, so that all buckets have about the same
-    "open_sessions": F.sum,
-}
-"""What a bucket says of a step, and how the figures of all buckets become one."""
-RESULT_DDL = ", ".join(["answers binary", *(f"{name} long" for name in MEASURES)])
+    return results.answers(rows)
 
 
 def rests_in_slices(query: Query) -> bool:
@@ -117,8 +103,11 @@ def event_time(query: Query, df: DataFrame) -> Any:
 class Processor(StatefulProcessor):
     """The state of the buckets, and what a micro-batch makes of it."""
 
-    def __init__(self, carried: Carried, schema: pa.Schema, buckets: int, late_to: str | None) -> None:
-        self.carried, self.schema, self.buckets, self.late_to = carried, schema, buckets, late_to
+    def __init__(
+        self, carried: Carried, schema: pa.Schema, buckets: int, results: Results, late_to: str | None
+    ) -> None:
+        self.carried, self.schema, self.buckets = carried, schema, buckets
+        self.results, self.late_to = results, late_to
 
     def init(self, handle: Any) -> None:
         acknowledge_at_once()
@@ -150,30 +139,12 @@ class Processor(StatefulProcessor):
                 self.handle.registerTimer(millis + 1)
             after = state.counts
             lost = (after.rows - before.rows, after.dropped - before.dropped, after.without_time - before.without_time)
-            yield from self._rows(table, [*lost, *state.open_windows()])
-
-    def _rows(self, table: pa.Table, counts: list[int]) -> Iterator[pd.DataFrame]:
-        if COUNTED in table.column_names:
-            table = table.drop_columns([COUNTED])
-        pieces: list[Any] = [
-            table_bytes(table.slice(first, AT_ONCE)) for first in range(0, table.num_rows, AT_ONCE)
-        ] or [None]
-        for piece in pieces:
-            yield pd.DataFrame({"answers": [piece], **{name: [n] for name, n in zip(MEASURES, counts, strict=True)}})
-            counts = [0] * len(counts)
+            if COUNTED in table.column_names:
+                table = table.drop_columns([COUNTED])
+            yield from self.results.frames(table, [*lost, *state.open_windows()])
 
     def close(self) -> None:
         pass
-
-
-class Unpacking:
-    """Answers as Spark's rows."""
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        acknowledge_at_once()
-        for piece in batches:
-            for data in piece.column(0):
-                yield from pa.ipc.open_stream(data.as_buffer()).read_all().to_batches()
 
 
 class Parts:
