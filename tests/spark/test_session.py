@@ -20,6 +20,16 @@ def test_settings_of_local_masters():
     assert "spark.driver.host" not in settings_for("spark://host:7077")
 
 
+FILES = "spark.sql.streaming.checkpointFileManagerClass"
+
+
+def test_checkpoints_on_a_local_disk(monkeypatch, spark):
+    assert FILES not in settings_for("local-cluster[2,1,1024]") and FILES not in settings_for("spark://host:7077")
+    assert spark.conf.get(FILES).endswith(".FileSystemBasedCheckpointFileManager")
+    monkeypatch.setattr("pyspark.__version__", "4.2.1")
+    assert FILES not in settings_for("local[3]"), "the class may have had another name"
+
+
 def test_the_session_of_these_tests(spark):
     made = session("local[2]", {"spark.sql.ansi.enabled": True})
     assert made.range(3).count() == 3

@@ -26,6 +26,15 @@ FOR_THE_PROCESS: dict[str, Setting] = {
     "spark.ui.enabled": False,
     "spark.ui.showConsoleProgress": False,
 }
+FOR_LOCAL_FILES: dict[str, Setting] = {
+    # Files of checkpoints are renamed into their place as by default, but not through that interface of Hadoop which
+    # starts a process for each look at a file on a local disk: some hundred looks in a micro-batch.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+}
+NAMED_SO_SINCE = (4, 3)
+"""The version of Spark in which this class was found under this name."""
 LOOPBACK = "127.0.0.1"
 
 
@@ -72,6 +81,14 @@ def session(
         raise NoSpark(f"this needs the client of Spark Connect ({error}): pip install 'pyspark[connect]'") from None
 
 
+def installed() -> tuple[int, int]:
+    """The first two numbers of the version of Spark that a local master is."""
+    import pyspark
+
+    first, second, *_ = pyspark.__version__.split(".")
+    return int(first), int(second)
+
+
 def settings_for(where: str) -> dict[str, Setting]:
     """What slidewheel sets for a master or a remote.
 
@@ -88,6 +105,8 @@ def settings_for(where: str) -> dict[str, Setting]:
         cores = threads[1] or "1"
         # A stream has a part of its state for each, however few cores there are to take care of them.
         settings["spark.sql.shuffle.partitions"] = (os.cpu_count() or 1) if cores == "*" else int(cores)
+        if installed() >= NAMED_SO_SINCE:
+            settings |= FOR_LOCAL_FILES
     if where.startswith("local"):
         settings |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
     return settings
