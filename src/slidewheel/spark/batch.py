@@ -13,8 +13,8 @@ from slidewheel.spark.buckets import bucket_ids
 from slidewheel.spark.carry import Carried
 from slidewheel.spark.cutting import UNCUT, Cutting, answered, by_time, hot_keys, with_cuts
 from slidewheel.spark.sending import PACKET_DDL, SLICES, Sending, read_packet
-from slidewheel.spark.sockets import acknowledge_at_once
 from slidewheel.spark.types import arrow_schema, output_type
+from slidewheel.spark.workers import ready_to_work
 
 Packet = tuple[int, bytes, Any]
 """A bucket, the kind of a packet, and what it holds."""
@@ -45,7 +45,7 @@ class Answering:
         self.carried, self.schema = carried, schema
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        acknowledge_at_once()
+        ready_to_work()
         query = self.carried.query()
         packets = (
             (bucket.as_py(), *read_packet(data.as_py()))

@@ -26,7 +26,7 @@ from pyspark.sql.types import (
 
 from slidewheel.spark.batch import AT_ONCE
 from slidewheel.spark.sending import table_bytes
-from slidewheel.spark.sockets import acknowledge_at_once
+from slidewheel.spark.workers import ready_to_work
 
 METRICS = "slidewheel"
 """The name under which counts are among the observed metrics of a query's progress."""
@@ -83,7 +83,7 @@ class Unpacking:
     """Answers as Spark's rows."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        acknowledge_at_once()
+        ready_to_work()
         for piece in batches:
             for data in piece.column(0):
                 yield from pa.ipc.open_stream(data.as_buffer()).read_all().to_batches()

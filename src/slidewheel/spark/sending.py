@@ -18,7 +18,7 @@ from slidewheel.engine.query import Query
 from slidewheel.engine.slices import Slices, sorted_by
 from slidewheel.spark.carry import Carried
 from slidewheel.spark.cutting import UNCUT, Cutting, with_context
-from slidewheel.spark.sockets import acknowledge_at_once
+from slidewheel.spark.workers import ready_to_work
 
 PACKET = pa.schema([("bucket", pa.int32()), ("packet", pa.binary())])
 PACKET_DDL = "bucket int, packet binary"
@@ -107,7 +107,7 @@ class Sending:
         self.combines, self.cutting, self.to_all = combines, cutting, to_all
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        acknowledge_at_once()
+        ready_to_work()
         query = self.carried.query()
         sender = Sender(query, self.schema, self.ids, combines=self.combines, cutting=self.cutting)
         for piece in batches:

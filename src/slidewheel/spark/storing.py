@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from slidewheel.engine.query import Query
 from slidewheel.errors import InvalidArgument
 from slidewheel.spark.carry import Carried
-from slidewheel.spark.sockets import acknowledge_at_once
 from slidewheel.spark.types import arrow_schema, read_columns
+from slidewheel.spark.workers import ready_to_work
 from slidewheel.store.batches import Appended, Batch, checked_batch
 from slidewheel.store.definition import Definition
 from slidewheel.store.files import Folder, Written, local_path, write_rows
@@ -136,7 +136,7 @@ class Storing:
         self.schema: bytes = definition.schema.serialize().to_pybytes()
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        acknowledge_at_once()
+        ready_to_work()
         schema = pa.ipc.read_schema(pa.py_buffer(self.schema))
         levels = tuple(Level(*level) for level in self.levels)
         definition = Definition(self.carried.query(), self.tick, levels, schema)

@@ -38,8 +38,8 @@ from slidewheel.spark.carry import Carried
 from slidewheel.spark.late import keep_aside
 from slidewheel.spark.results import Results
 from slidewheel.spark.sending import EMPTY, PACKET_DDL, Sending, read_packet
-from slidewheel.spark.sockets import acknowledge_at_once
 from slidewheel.spark.types import output_type
+from slidewheel.spark.workers import ready_to_work
 
 EVENT = "slidewheel_event_time"
 COUNTED = "slidewheel_rows"
@@ -110,7 +110,7 @@ class Processor(StatefulProcessor):
         self.results, self.late_to = results, late_to
 
     def init(self, handle: Any) -> None:
-        acknowledge_at_once()
+        ready_to_work()
         self.handle = handle
         self.parts = handle.getMapState("parts", PART_NAME, PART_DATA)
         self._called: set[Any] = set()
