@@ -101,9 +101,11 @@ def test_answers_are_the_oracles_at_length(group, first):
     test_answers_are_the_oracles(group, first)
 
 
-def test_tables_longer_than_a_step_of_run(monkeypatch):
-    """A long table goes in piece by piece, and no window closes in between."""
+@pytest.mark.parametrize("many", [1, 1 << 40], ids=["as they are", "sorted where one row is behind"])
+def test_tables_longer_than_a_step_of_run(many, monkeypatch):
+    """A long table goes in piece by piece, and no window closes in between that gets more rows."""
     monkeypatch.setattr(streams, "AT_ONCE", 7)
+    monkeypatch.setattr(streams, "MANY", many)
     for group in GROUPS:
         for seed in range(10):
             judge_run(random_case(seed, kinds=GROUPS[group]))

@@ -6,7 +6,7 @@ import sys
 
 from slidewheel.spark.workers import FEW, Kept
 
-FREEZES = f"""
+FREEZES = """
 import gc
 from slidewheel.spark.workers import FEW, Kept
 

@@ -53,6 +53,33 @@ def join(batches: Sequence[Batch]) -> Batch:
     )
 
 
+Piece = tuple[pa.Table, pa.Table, Array]
+"""Rows, those without a time, and the times of the former."""
+
+
+def rows_behind(pieces: Sequence[Array]) -> int:
+    """How many times are earlier than one of a piece before."""
+    count, newest = 0, np.iinfo(np.int64).min
+    for times in pieces:
+        count += int(np.count_nonzero(times < newest))
+        newest = max(newest, times.max(initial=newest))
+    return count
+
+
+def about_sorted(pieces: Sequence[Piece]) -> list[Piece]:
+    """The same rows in pieces of the same sizes, about in the order of their times: sorted by the first 16 bits."""
+    times = np.concatenate([times for _, _, times in pieces])
+    table = pa.concat_tables([rows for rows, _, _ in pieces]).combine_chunks()
+    unit = (int(times.max()) - int(times.min()) >> 16) + 1
+    order = np.argsort(((times - times.min()) // unit).astype(np.uint16), kind="stable")
+    found, first = [], 0
+    for rows, without, _ in pieces:
+        which = order[first : first + len(rows)]
+        found.append((table.take(pa.array(which)), without, times[which]))
+        first += len(rows)
+    return found
+
+
 def read_table(data: Any) -> pa.Table:
     """Anything with Arrow's interface, or a dict of columns."""
     return _plain_layout(_read_table(data))

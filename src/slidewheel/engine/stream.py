@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from slidewheel.engine import container
 from slidewheel.engine import snapshot as snapshots
-from slidewheel.engine.batches import Batch, read_table, read_times, with_times_as
+from slidewheel.engine.batches import Batch, about_sorted, read_table, read_times, rows_behind, with_times_as
 from slidewheel.engine.columns import Array
 from slidewheel.engine.inputs import Binding, whole
 from slidewheel.engine.keys import Keys
@@ -28,6 +28,9 @@ AT_ONCE = 1 << 18
 """Rows of a table that `run` takes in one step; twice as many, where they do not come back."""
 WITHOUT_A_STATE = 1 << 25
 """Rows of a table up to which trailing windows are answered without a state: that takes some 100 bytes for each."""
+MANY = 16
+"""A table is sorted first where one in so many rows is earlier than rows of a step before: each would have to make
+room for itself among later ones."""
 FAR = np.iinfo(np.int64).max // 4
 """Times beyond this would overflow when windows are added to them: 73,000 years from 1970."""
 
@@ -215,6 +218,8 @@ class Stream:
             self._end()
             return result
         pieces = [self._read(given.slice(first, step)) for first in range(0, given.num_rows, step)]
+        if not self.query.plan.in_order and rows_behind([times for _, _, times in pieces]) > given.num_rows // MANY:
+            pieces = about_sorted(pieces)
         # What no later piece can reach closes as we go: state stays small where rows are about in order.
         reached, least = [], FAR
         for _, _, times in reversed(pieces):
