@@ -12,12 +12,12 @@ from slidewheel.spark.workers import FEW, Kept
 
 kept, held, counts = Kept(), [], []
 gc.collect()
-for many in (2 * FEW, FEW // 2, 20 * FEW, 2 * FEW, 20 * FEW):
+for many in (2 * FEW, FEW // 2, 40 * FEW, 2 * FEW, 4 * FEW):
     held.append([[] for _ in range(many)])
     before = gc.get_freeze_count()
     kept.more()
     counts.append(gc.get_freeze_count() > before)
-assert kept.count >= 42 * FEW, kept.count
+assert kept.count >= 48 * FEW, kept.count
 print(counts)
 """
 

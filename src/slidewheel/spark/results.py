@@ -15,7 +15,6 @@ from pyspark.sql.types import (
     BinaryType,
     BooleanType,
     DateType,
-    LongType,
     NumericType,
     StringType,
     StructField,
@@ -38,8 +37,8 @@ MEASURES = {
     "open_sessions": F.sum,
 }
 """What a bucket says of a step, and how the figures of all buckets become one."""
-COUNTED = [f"slidewheel_{name}" for name in MEASURES]
-"""The columns of these figures: null in a row that is an answer."""
+COUNTS = "slidewheel_counts"
+"""The column of these figures, as text with commas; null in a row that is an answer. Five columns took longer."""
 PACKED = StructType([StructField("slidewheel_answers", BinaryType())])
 AS_THEY_ARE = (NumericType, StringType, BinaryType, BooleanType, DateType, TimestampType, TimestampNTZType)
 
@@ -51,31 +50,32 @@ class Results:
         self.answer = answer
         self.packs = not all(isinstance(field.dataType, AS_THEY_ARE) for field in answer)
         held = PACKED if self.packs else answer
-        self.type = StructType([*held, *(StructField(name, LongType()) for name in COUNTED)])
+        self.type = StructType([*held, StructField(COUNTS, StringType())])
         self._schema = to_arrow_schema(held, timezone="UTC")
 
     def frames(self, table: pa.Table, counts: Sequence[int]) -> Iterator[pd.DataFrame]:
         """One row with the counts, and then the answers."""
-        yield self._frame(self._schema.empty_table().columns, counts)
+        yield self._frame([pa.nulls(1, field.type) for field in self._schema], ",".join(map(str, counts)))
         for first in range(0, table.num_rows, AT_ONCE):
             piece = table.slice(first, AT_ONCE)
             if self.packs:
-                yield self._frame([pa.chunked_array([pa.array([table_bytes(piece)])])])
+                yield self._frame([pa.array([table_bytes(piece)])])
             else:
-                yield self._frame(piece.cast(self._schema).columns)
+                yield self._frame([column.combine_chunks() for column in piece.cast(self._schema).columns])
 
-    def _frame(self, held: Sequence[pa.ChunkedArray], counts: Sequence[int] = ()) -> pd.DataFrame:
-        rows = 1 if counts else len(held[0])
-        columns = [pa.nulls(rows, one.type) if counts else one.combine_chunks() for one in held]
-        said = [pa.array([count]) for count in counts] or [pa.nulls(rows, pa.int64())] * len(COUNTED)
-        arrays = [pd.Series(pd.arrays.ArrowExtensionArray(one)) for one in (*columns, *said)]
+    def _frame(self, held: Sequence[pa.Array], counts: str | None = None) -> pd.DataFrame:
+        said = pa.nulls(len(held[0]), pa.string()) if counts is None else pa.array([counts])
+        arrays = [pd.Series(pd.arrays.ArrowExtensionArray(one)) for one in (*held, said)]
         return pd.DataFrame(dict(zip(self.type.names, arrays, strict=True)), copy=False)
 
     def answers(self, df: DataFrame) -> DataFrame:
         """The answers among the rows, whose counts are observed on the way."""
-        measures = [measure(F.col(name)) for name, measure in zip(COUNTED, MEASURES.values(), strict=True)]
-        counted = df.observe(METRICS, *(one.alias(name) for name, one in zip(MEASURES, measures, strict=True)))
-        found = counted.where(F.col(COUNTED[0]).isNull()).drop(*COUNTED)
+        figures = F.split(F.col(COUNTS), ",")
+        counted = df.observe(
+            METRICS,
+            *(measure(figures[k].cast("long")).alias(name) for k, (name, measure) in enumerate(MEASURES.items())),
+        )
+        found = counted.where(F.col(COUNTS).isNull()).drop(COUNTS)
         return found.mapInArrow(Unpacking(), self.answer) if self.packs else found
 
 
