@@ -10,7 +10,7 @@ import numpy as np
 from slidewheel.compiler.fixed import compiled
 from slidewheel.engine import lookup, slots
 from slidewheel.engine.columns import Array
-from slidewheel.engine.components import Change, Component, lengthened, reader
+from slidewheel.engine.components import Change, Component, lengthened, reader, taken
 from slidewheel.engine.threads import in_parallel
 
 ENOUGH_FOR_TWO = 1 << 16
@@ -31,6 +31,13 @@ Inputs = tuple[tuple[Array, ...], Array | None]
 
 def _zeros(count: int) -> Array:
     return np.zeros(count, dtype=np.int64)
+
+
+def _no_facts(count: int) -> Array:
+    """What is known of keys without entries."""
+    facts = np.zeros((count, len(PER_KEY)), dtype=np.int64)
+    facts[:, PER_KEY.index("mask")], facts[:, PER_KEY.index("dirty")] = -1, NEVER
+    return facts
 
 
 def distinct(codes: Array, keys: int) -> Array:
@@ -99,7 +106,7 @@ class Arena:
         return self.base, self.mask, self.front, self.end
 
     def add_component(self, component: Component) -> None:
-        component.resize(self.capacity, len(self.shifts))
+        component.resize(self.capacity, len(self.shifts), component.capacity)
         self.components.append(component)
 
     def add_level(self, shift: int) -> None:
@@ -108,7 +115,7 @@ class Arena:
         more = np.zeros((1, len(self.base)), dtype=np.int64)
         self.prefixed, self.suffixed = np.vstack([self.prefixed, more]), np.vstack([self.suffixed, more])
         for component in self.components:
-            component.resize(self.capacity, len(self.shifts))
+            component.resize(self.capacity, len(self.shifts), self.top)
 
     def _spread(self, facts: Array) -> None:
         """What is known of a key lies side by side, as all of it is needed at once."""
@@ -120,9 +127,7 @@ class Arena:
         known = len(self._facts)
         if count > known:
             size = max(count, 2 * known, 16)
-            more = np.zeros((size - known, len(PER_KEY)), dtype=np.int64)
-            more[:, PER_KEY.index("mask")], more[:, PER_KEY.index("dirty")] = -1, NEVER
-            self._spread(np.concatenate([self._facts, more]))
+            self._spread(np.concatenate([self._facts, _no_facts(size - known)]))
             for name in ("prefixed", "suffixed"):
                 wider = np.zeros((len(self.shifts), size), dtype=np.int64)
                 wider[:, :known] = getattr(self, name)
@@ -132,12 +137,12 @@ class Arena:
     def _reserve_slots(self, count: int) -> None:
         if count > self.capacity:
             size = max(count, 2 * self.capacity, 64)
-            self.ids = lengthened(self.ids, size)
+            self.ids = lengthened(self.ids, size, self.top)
             if self.ranked:
-                self.ranks = lengthened(self.ranks, size)
-            self.extras = [lengthened(extra, size) for extra in self.extras]
+                self.ranks = lengthened(self.ranks, size, self.top)
+            self.extras = [lengthened(extra, size, self.top) for extra in self.extras]
             for component in self.components:
-                component.resize(size, len(self.shifts))
+                component.resize(size, len(self.shifts), self.top)
             self.capacity = size
 
     def place(self, codes: Array, ids: Array, span: int) -> tuple[Array, Undo]:
@@ -310,8 +315,9 @@ class Arena:
         last = counts + self.stagger * np.arange(self.keys) if ends is None else ends
         self.base[: self.keys] = np.where(sizes > 0, np.cumsum(sizes) - sizes, 0)
         self.mask[: self.keys], self.front[: self.keys], self.end[: self.keys] = sizes - 1, last - counts, last
-        self.top = int(sizes.sum())
-        self._reserve_slots(self.top)
+        total = int(sizes.sum())
+        self._reserve_slots(total)
+        self.top = total
         codes = codes[order]
         first = np.cumsum(counts) - counts
         positions = np.arange(len(codes)) - first[codes] + self.front[codes]
@@ -322,7 +328,7 @@ class Arena:
         for extra, values in zip(self.extras, extras, strict=True):
             extra[slots] = values[order]
         for component, values in zip(self.components, states, strict=True):
-            component.entries[slots] = values[order]
+            component.entries[slots] = taken(values, order)
 
     def slots_of(self, keys: Array, positions: Array) -> Array:
         return self.base[keys] + (positions & self.mask[keys])
@@ -341,8 +347,10 @@ class Arena:
         self.keys = len(kept)
 
     def clear(self) -> None:
-        """No entries any more."""
-        self.trim(NEVER)
+        """No entries any more, and no rings."""
+        self._facts[:] = _no_facts(len(self._facts))
+        self.prefixed[:], self.suffixed[:] = 0, 0
+        self.top, self.free[:] = 0, -1
 
     def keep_last(self, count: int) -> None:
         """Keep this many entries of each key."""

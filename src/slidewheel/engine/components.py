@@ -46,13 +46,13 @@ class Component:
     def nbytes(self) -> int:
         return int(self.table.nbytes)
 
-    def resize(self, capacity: int, levels: int) -> None:
-        """Make room for more slots, or for more levels."""
+    def resize(self, capacity: int, levels: int, held: int) -> None:
+        """Make room for more slots, or for more levels; only the first `held` slots hold anything."""
         planes = 1 + 2 * levels
         longer = np.empty(capacity * planes, dtype=self.dtype)
         for plane in range(min(planes, self.planes)):
             first, known = plane * capacity, plane * self.capacity
-            copy(self.table[known : known + self.capacity], longer[first : first + self.capacity])
+            copy(self.table[known : known + held], longer[first : first + held])
         self.table, self.capacity, self.planes = longer, capacity, planes
 
     @property
@@ -254,10 +254,15 @@ def copy(source: Array, target: Array) -> None:
         target.view(np.uint8).reshape(-1)[:] = source.view(np.uint8).reshape(-1)
 
 
-def lengthened(array: Array, length: int) -> Array:
+def taken(array: Array, which: Array) -> Array:
+    """These items, by position: `array[which]` would copy records field by field."""
+    return array.take(which, axis=0)
+
+
+def lengthened(array: Array, length: int, held: int) -> Array:
     """A copy with room for more, which holds anything: numpy asks for large pages, and none is touched in vain."""
     longer = np.empty((length, *array.shape[1:]), dtype=array.dtype)
-    copy(array, longer[: len(array)])
+    copy(array[:held], longer[:held])
     return longer
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from slidewheel.engine.arena import Arena
 from slidewheel.engine.columns import Array
+from slidewheel.engine.components import taken
 from slidewheel.engine.parts import columns_bytes, in_one, pieces_of, read_columns, read_states, states_bytes, steps
 
 
@@ -24,7 +25,9 @@ class Entries:
 
     def take(self, which: Array) -> "Entries":
         """These entries, by position or as a mask."""
-        return Entries(self.codes[which], self.ids[which], [column[which] for column in self.states])
+        if which.dtype == bool:
+            which = np.flatnonzero(which)
+        return Entries(self.codes[which], self.ids[which], [taken(column, which) for column in self.states])
 
     def with_states(self, count: int) -> list[Array]:
         """The states of so many components. Those that came up later count values, and every entry had one."""
@@ -51,7 +54,7 @@ def entries_of(arena: Arena) -> Entries:
     """All entries of an arena."""
     codes, positions = arena.live_entries()
     places = arena.slots_of(codes, positions)
-    return Entries(codes, arena.ids[places], [component.entries[places] for component in arena.components])
+    return Entries(codes, arena.ids[places], [taken(component.entries, places) for component in arena.components])
 
 
 def read_entries(data: bytes, dtypes: Sequence[Any]) -> Entries:

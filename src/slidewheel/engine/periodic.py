@@ -8,7 +8,7 @@ from slidewheel.compiler.fixed import compiled
 from slidewheel.engine import lookup, slots
 from slidewheel.engine.arena import STAGGER, Arena, Undo
 from slidewheel.engine.columns import Array
-from slidewheel.engine.components import Component
+from slidewheel.engine.components import Component, taken
 from slidewheel.engine.ends import Ends
 from slidewheel.engine.keys import Keys
 from slidewheel.engine.threads import each
@@ -135,7 +135,7 @@ class Periodic(WindowTrack):
         if len(buckets) == 0:
             order = np.argsort(starts + self._lengths[which], kind="stable")
             codes, which, starts = codes[order], which[order], starts[order]
-            states = [column[order] for column in states]
+            states = [taken(column, order) for column in states]
         return self._given(codes, which, starts, states)
 
     def _given(self, keys: Array, which: Array, starts: Array, states: list[Array]) -> Closed:

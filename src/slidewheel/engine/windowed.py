@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from slidewheel.engine.batches import Batch, in_time_order, join
 from slidewheel.engine.columns import Array, joined
+from slidewheel.engine.components import taken
 from slidewheel.engine.counted import Counted
 from slidewheel.engine.inputs import Binding
 from slidewheel.engine.keys import Keys
@@ -114,7 +115,7 @@ class Windowed(Tracks):
         if len(some) > 1:
             order = np.lexsort((specs, self.keys.ranks()[keys], ends))
             keys, specs, starts, ends = keys[order], specs[order], starts[order], ends[order]
-            states = [column[order] for column in states]
+            states = [taken(column, order) for column in states]
         names = self.plan.names
         if len(names) == 1:
             windows: Any = pa.repeat(names[0], len(keys))

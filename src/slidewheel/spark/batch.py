@@ -48,7 +48,7 @@ class Answering:
         ready_to_work()
         query = self.carried.query()
         packets = (
-            (bucket.as_py(), *read_packet(data.as_py()))
+            (bucket.as_py(), *read_packet(data.as_buffer()))
             for piece in batches
             for bucket, data in zip(piece.column(0), piece.column(1), strict=True)
         )

@@ -39,38 +39,36 @@ class Sender:
     ) -> None:
         self.query, self.schema, self.ids, self.combines, self.cutting = query, schema, ids, combines, cutting
         self.without_time = 0
-        self._slices: Slices | None = None
         self._tables: list[pa.Table] = []
         self._rows = 0
         self._tried = False
 
     def add(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         """Take rows in; give packets when there is enough for some."""
-        table = table.cast(self.schema)
+        self._tables.append(table.cast(self.schema))
         self._rows += table.num_rows
-        if not self.combines:
-            self._tables.append(table)
-        else:
-            if self._slices is None:
-                self._slices = Slices(self.query, self.schema)
-            self._slices.add(table)
-            if not self._tried and self._rows >= TRIAL:  # once: to count slices is to make them
-                self._tried = True
-                if self._slices.entries > WORTH * self._rows:
-                    yield from self.flush()
-                    self.combines = False
+        if self.combines and not self._tried and self._rows >= TRIAL:
+            self._tried = True
+            self.combines = self._sliced().entries <= WORTH * self._rows
         if self._rows >= FLUSH:
             yield from self.flush()
 
+    def _sliced(self) -> Slices:
+        slices = Slices(self.query, self.schema)
+        for table in self._tables:
+            slices.add(table)
+        return slices
+
     def flush(self) -> Iterator[pa.RecordBatch]:
         """All that is left."""
-        if self._slices is not None:
-            self._slices.settle()  # which counts rows that have no time
-            self.without_time += self._slices.without_time
-            yield from (packet(self.ids[b], SLICES, data) for b, data in self._slices.pack(len(self.ids)))
-        if self._tables:
+        if self._tables and self.combines:
+            slices = self._sliced()
+            slices.settle()  # which counts rows that have no time
+            self.without_time += slices.without_time
+            yield from (packet(self.ids[b], SLICES, data) for b, data in slices.pack(len(self.ids)))
+        elif self._tables:
             yield from self._packed_rows(pa.concat_tables(self._tables).combine_chunks())
-        self._slices, self._tables, self._rows = None, [], 0
+        self._tables, self._rows = [], 0
 
     def _packed_rows(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         times = np.zeros(table.num_rows, dtype=np.int64)
@@ -119,7 +117,10 @@ class Sending:
 
 
 def packet(bucket: int, kind: bytes, data: bytes) -> pa.RecordBatch:
-    return pa.record_batch([pa.array([bucket], pa.int32()), pa.array([kind + data], pa.binary())], schema=PACKET)
+    held = pa.py_buffer(b"".join([kind, data]))
+    ends = pa.py_buffer(np.array([0, held.size], dtype=np.int32))
+    packed = pa.Array.from_buffers(pa.binary(), 1, [None, ends, held])  # pa.array would copy it
+    return pa.record_batch([pa.array([bucket], pa.int32()), packed], schema=PACKET)
 
 
 def table_bytes(table: pa.Table) -> bytes:
@@ -129,9 +130,9 @@ def table_bytes(table: pa.Table) -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
-def read_packet(data: bytes) -> tuple[bytes, Any]:
+def read_packet(data: bytes | pa.Buffer) -> tuple[bytes, Any]:
     """The kind of a packet, and what it holds: slices as bytes, a table, or a number of rows that had no time."""
-    kind, rest = data[:1], memoryview(data)[1:]
+    kind, rest = bytes(data[:1]), memoryview(data)[1:]
     if kind == EMPTY:
         return kind, int.from_bytes(rest, "little")
     return kind, pa.ipc.open_stream(rest).read_all() if kind == ROWS else rest
