@@ -29,6 +29,10 @@ class Entries:
             which = np.flatnonzero(which)
         return Entries(self.codes[which], self.ids[which], [taken(column, which) for column in self.states])
 
+    def part(self, lo: int, hi: int) -> "Entries":
+        """The entries from `lo` up to `hi`."""
+        return Entries(self.codes[lo:hi], self.ids[lo:hi], [column[lo:hi] for column in self.states])
+
     def with_states(self, count: int) -> list[Array]:
         """The states of so many components. Those that came up later count values, and every entry had one."""
         return [*self.states, *(np.ones(len(self), dtype=np.int64) for _ in range(count - len(self.states)))]
@@ -97,12 +101,17 @@ def fill(arena: Arena, entries: Entries) -> None:
     arena.commit(undo)
 
 
+def nothing(like: Arena) -> Entries:
+    """No entries of the components of this arena."""
+    none = np.empty(0, dtype=np.int64)
+    return Entries(none, none, [component.entries[:0] for component in like.components])
+
+
 def merged(like: Arena, parts: Sequence[Entries]) -> Entries:
     """The entries of several parts as those of one, by the components of this arena."""
     some = [part for part in parts if len(part)]
     if not some:
-        nothing = np.empty(0, dtype=np.int64)
-        return Entries(nothing, nothing, [component.entries[:0] for component in like.components])
+        return nothing(like)
     whole = concatenated(some)
     arena = Arena([])
     for component in like.components:

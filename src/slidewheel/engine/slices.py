@@ -5,6 +5,7 @@ Only for queries whose slices can be joined in any order: sliding and tumbling w
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from slidewheel.engine import slots
 from slidewheel.engine.arena import Arena
 from slidewheel.engine.batches import Batch, read_times
 from slidewheel.engine.columns import Array
-from slidewheel.engine.entries import Entries, concatenated, entries_of, fill
+from slidewheel.engine.entries import Entries, concatenated, entries_of, fill, nothing
 from slidewheel.engine.inputs import whole
 from slidewheel.engine.parts import in_one, pieces_of, read_states, states_bytes
 from slidewheel.engine.stream import tracks_for
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 AT_ONCE = 1 << 20
 """Rows and slices that wait before they are put into their places together."""
+OF_SOME_KEYS = 1 << 15
+"""About so many slices, of some keys, are put together into windows in one step."""
 COUNTED = np.dtype(np.int64)
 """The state that counts values which are not null."""
 
@@ -87,9 +90,7 @@ class Slices:
         if any(parts):
             self._take_out(parts)
             for arena, found in zip(arenas, parts, strict=True):
-                whole = concatenated(found)
-                whole.states = whole.with_states(len(arena.components))
-                fill(arena, whole)
+                fill(arena, _all_of(found, arena))
 
     def _take_out(self, parts: list[list[Entries]]) -> None:
         """What the arenas hold, in front of these parts."""
@@ -184,10 +185,36 @@ class Slices:
             if len(keys):
                 yield arena, keys
 
-    def windows(self) -> pa.Table:
-        """All windows that hold a row."""
-        self.settle()
-        return self.tracks.table(self.tracks.close(None, None, self.latest()))
+    def windows(self) -> Iterator[pa.Table]:
+        """All windows that hold a row, of some keys at a time: so caches hold them, and memory is used again."""
+        if self._tables:
+            self.settle()
+        parts, self._packed, self._waiting = self._packed, [[] for _ in self.tracks.tracks], 0
+        self._take_out(parts)
+        arenas = self._arenas()
+        wholes = [_all_of(found, arena) for arena, found in zip(arenas, parts, strict=True)]
+        latest = max((int(whole.ids.max()) for whole in wholes if len(whole)), default=None)
+        for some in in_groups(wholes, len(self.tracks.keys), OF_SOME_KEYS):
+            for arena, entries in zip(arenas, some, strict=True):
+                arena.clear()
+                fill(arena, entries)
+            yield self.tracks.table(self.tracks.close(None, None, latest))
+
+
+def _all_of(parts: list[Entries], arena: Arena) -> Entries:
+    """The entries of all parts, with a state of each component of the arena."""
+    whole = concatenated(parts) if parts else nothing(arena)
+    return Entries(whole.codes, whole.ids, whole.with_states(len(arena.components)))
+
+
+def in_groups(wholes: Sequence[Entries], keys: int, size: int) -> Iterator[list[Entries]]:
+    """Of entries by key, those of some keys at a time: about so many, or more where a step looks at more keys."""
+    counts = np.sum([np.bincount(whole.codes, minlength=keys) for whole in wholes], axis=0)
+    groups = np.cumsum(counts) // max(size, 4 * keys)
+    firsts = np.flatnonzero(np.diff(groups, prepend=-1)).tolist()
+    for first, end in pairwise([*firsts, keys]):
+        places = [np.searchsorted(whole.codes, (first, end)).tolist() for whole in wholes]
+        yield [whole.part(lo, hi) for whole, (lo, hi) in zip(wholes, places, strict=True)]
 
 
 def keys_bytes(columns: list[pa.Array], count: int) -> bytes:

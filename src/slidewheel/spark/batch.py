@@ -63,8 +63,7 @@ class Answering:
                 slices.join(held)
             else:
                 slices.add(held)
-        if slices.entries:
-            yield slices.windows()
+        yield from slices.windows()
 
     def _run(self, query: Query, packets: Iterator[Packet]) -> Iterator[pa.Table]:
         """Bucket by bucket, since where keys are cut a row may be in two of them: once as itself, once as context."""
