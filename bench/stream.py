@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -122,6 +121,8 @@ def run(report: Report, settings: Settings) -> None:
             chosen = [ratio for ratio in ratios if ratio in fewer]
             found[keys] = measure(report, settings, spark, folder / str(keys), keys, chosen)
         judge(report, found)
+        if len(settings.keys) > 2:
+            many_keys(report, settings, spark, folder / "brief", found)
         if settings.crowd:
             dense = replace(settings, event_time=settings.dense)
             few_copies = [ratio for ratio in ratios if ratio <= 60]
@@ -218,11 +219,30 @@ def judge(report: Report, found: dict[int, dict[int, Pair]], stream: str = "") -
         sliding = [ratio for ratio in pairs if ratio > (1 if keys > FEW_KEYS else FEW_COPIES)]
         if len(sliding) > 1:
             _flat(report, f"{short(keys)} keys{stream}", {ratio: pairs[ratio].ours for ratio in sliding})
-    for fewer, crowd in pairwise(sorted(found)[-2:]):
-        for ratio in found[crowd]:
-            # Not of the same rounds, so that only their medians can be compared.
-            over = found[crowd][ratio].ours.timing.median / found[fewer][ratio].ours.timing.median
-            report.target(f"ratio {ratio}: {short(crowd)} keys over {short(fewer)} keys", over, CROWDED)
+
+
+def many_keys(
+    report: Report, settings: Settings, spark: SparkSession, folder: Path, found: dict[int, dict[int, Pair]]
+) -> None:
+    """The most keys against the next fewer, in as much time, and in so much less that a key has as many rows in it."""
+    fewer, most = sorted(settings.keys)[-2:]
+    over_fewer(report, f"{short(most)} keys over {short(fewer)} keys", found[most], found[fewer])
+    report.say(
+        f"\nthese had {most // fewer} times the windows to give for each row; with rows of a key as dense as with"
+    )
+    report.say(f"{short(fewer)} keys:")
+    brief = replace(settings, event_time=max(1, settings.event_time * fewer // most))
+    as_dense = measure(report, brief, spark, folder, most, list(found[most]))
+    what = f"{short(most)} keys, {brief.event_time} s, over {short(fewer)} keys, {settings.event_time} s"
+    over_fewer(report, what, as_dense, found[fewer])
+
+
+def over_fewer(report: Report, what: str, most: dict[int, Pair], fewer: dict[int, Pair]) -> None:
+    """That many keys cost little more than fewer do."""
+    for ratio, pair in most.items():
+        # Not of the same rounds, so that only their medians can be compared.
+        over = pair.ours.timing.median / fewer[ratio].ours.timing.median
+        report.target(f"ratio {ratio}: {what}", over, CROWDED)
 
 
 def full_windows(report: Report, settings: Settings, spark: SparkSession, folder: Path, ratios: Sequence[int]) -> None:

@@ -76,6 +76,17 @@ def test_a_stream_with_wrong_answers_is_an_error_and_is_not_timed(monkeypatch):
     assert made.results == [] and made.targets == []
 
 
+@pytest.mark.usefixtures("one_session")
+@pytest.mark.slow
+def test_the_most_keys_are_compared_with_the_next_fewer():
+    made = report()
+    stream.run(made, replace(stream.SMOKE, keys=(1, 2, 4), ratios=(3,), crowded=(3,), event_time=20, full=()))
+    assert made.errors == []
+    names = [target["target"] for target in made.targets]
+    assert [name for name in names if "keys over" in name] == ["ratio 3: 4 keys over 2 keys"]
+    assert [name for name in names if ", over" in name] == ["ratio 3: 4 keys, 10 s, over 2 keys, 20 s"]
+
+
 def test_answers_differ_by_what_tells_them_apart_or_by_their_values():
     right = np.array([[1.0, 10.0, 5.0], [2.0, 20.0, 7.0]])
     assert difference(right, right, 2) is None
