@@ -221,7 +221,7 @@ def test_places_that_can_not_be_written_to(spark, tmp_path):
     assert str(late) in failure(start(spark, query, tmp_path))
     late.unlink()
     for number, breaks, says in (
-        (2, broken_link(checkpoint), "/checkpoint/|STATE_STORE"),
+        (2, broken_link(checkpoint), "/checkpoint|STATE_STORE"),
         (4, full_disk(), "too large"),
     ):
         stream = start(spark, query, tmp_path)
