@@ -3,6 +3,7 @@
 import pytest
 
 import slidewheel as sw
+from slidewheel.spark.session import BATCH_BYTES
 from tests.spark.support import as_spark, read_stream, same_answers, write_batches
 from tests.spark.test_batch import measurements
 from tests.spark.test_streaming import SCHEMA, disorder
@@ -49,6 +50,18 @@ def test_a_stream_says_what_its_state_is(spark, tmp_path):
         (sw.sliding("1h", every="15m"), 100, "slices"),
     ]:
         assert f"a stream: plan {plan}" in query_of(windows).explain(df, expected_keys=keys), (windows, keys)
+
+
+@pytest.mark.parametrize("limit", ["67108864", "64m"])
+def test_a_limit_that_makes_spark_slow_is_said(table, limit):
+    query = query_of(sw.session("10m"))
+    assert "adds up the size" not in query.explain(table), "our own session has none"
+    before = table.sparkSession.conf.get(BATCH_BYTES)
+    table.sparkSession.conf.set(BATCH_BYTES, limit)
+    try:
+        assert f'spark.conf.set("{BATCH_BYTES}", 2147483647)' in query.explain(table)
+    finally:
+        table.sparkSession.conf.set(BATCH_BYTES, before)
 
 
 def test_a_long_trailing_window_is_cut_into_pieces_of_time(table):

@@ -111,31 +111,34 @@ class Slices:
         tracks.merge(batch, batch.take(np.zeros(len(times), dtype=bool)), np.zeros((len(tracks.tracks), 0), dtype=bool))
         tracks.commit()
 
-    def pack(self, buckets: int) -> Iterator[tuple[int, bytes]]:
-        """The slices of each bucket that has any. A key's bucket is decided by its hash."""
+    def pack(self, buckets: int, at_most: int = 0) -> Iterator[tuple[int, bytes]]:
+        """The slices of each bucket that has any, in pieces of about so many bytes at most, but of whole keys.
+
+        A key's bucket is decided by its hash; so is the piece.
+        """
         self.settle()
         tracks = self.tracks
-        home = homes(tracks.keys.hashes(), buckets)
-        members, begins = sorted_by(home, buckets)
+        packed = [entries_of(arena) for arena in self._arenas()]
+        size = sum(8 * len(entries) + sum(column.nbytes for column in entries.states) for entries in packed)
+        homes_there = buckets * (1 + size // (buckets * at_most) if at_most else 1)
+        home = homes(tracks.keys.hashes(), homes_there)
+        members, begins = sorted_by(home, homes_there)
         local = np.empty(len(home), dtype=np.int64)
         local[members] = np.arange(len(home)) - begins[home[members]]
         keys = tracks.keys.take(members)
         found = []
-        for arena in self._arenas():
-            entries = entries_of(arena)
-            order, firsts = sorted_by(home[entries.codes], buckets)
+        for entries in packed:
+            order, firsts = sorted_by(home[entries.codes], homes_there)
             found.append((entries.take(order), firsts))
         facts = json.dumps({"held": [list(names) for names in tracks.binding.held]}).encode()
-        for bucket in range(buckets):
-            lo, hi = int(begins[bucket]), int(begins[bucket + 1])
-            if lo == hi:
-                continue
+        for place in np.flatnonzero(np.diff(begins)).tolist():
+            lo, hi = int(begins[place]), int(begins[place + 1])
             pieces = [facts, keys_bytes([column.slice(lo, hi - lo) for column in keys], hi - lo)]
             for entries, firsts in found:
-                part = slice(int(firsts[bucket]), int(firsts[bucket + 1]))
+                part = slice(int(firsts[place]), int(firsts[place + 1]))
                 pieces += [local[entries.codes[part]].astype(np.int32).tobytes(), entries.ids[part].tobytes()]
                 pieces += [states_of(column[part]) for column in entries.states]
-            yield bucket, in_one(pieces)
+            yield place % buckets, in_one(pieces)
 
     def join(self, packed: bytes | memoryview) -> None:
         """Slices that `pack` has packed, into these."""

@@ -12,6 +12,7 @@ from slidewheel.engine.query import Query
 from slidewheel.engine.slices import joinable
 from slidewheel.errors import InvalidArgument, Unsupported
 from slidewheel.spark import cutting
+from slidewheel.spark.session import BATCH_BYTES, NO_LIMIT
 from slidewheel.times import format_duration
 from slidewheel.windows.specs import Sliding
 
@@ -159,6 +160,11 @@ def explained(query: Query, df: DataFrame, keys: int | None = None, hot_keys: bo
             if rests_in_slices(query)
             else "    state: all of it is read in every micro-batch"
         )
+    if df.sparkSession.conf.get(BATCH_BYTES, None) not in (None, str(NO_LIMIT)):
+        lines.append(
+            "  Spark adds up the size of what goes to Python after each row, which can take longer than all else:"
+        )
+        lines.append(f'    spark.conf.set("{BATCH_BYTES}", {NO_LIMIT}) spares it')
     if objects:
         lines.append(f"  states of {', '.join(objects)} are Python objects: interpreted, and pickled on the way")
     return "\n".join(lines)

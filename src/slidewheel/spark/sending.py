@@ -28,11 +28,13 @@ TRIAL = 1 << 16
 """Rows after which it is clear whether combining pays."""
 WORTH = 0.5
 """Slices for each row up to which it does."""
+LIMIT = 1 << 17
+"""Bytes of a packet, about. Spark gives a worker up to 10,000 packets at once, and Arrow holds 2 GB in a column."""
 SLICES, ROWS, EMPTY = b"S", b"R", b"E"
 
 
 class Sender:
-    """Takes tables, and gives packets of at most about FLUSH rows. `ids` are those of the buckets."""
+    """Takes tables, and gives packets of about LIMIT bytes at most. `ids` are those of the buckets."""
 
     def __init__(
         self, query: Query, schema: pa.Schema, ids: list[int], *, combines: bool, cutting: Cutting = UNCUT
@@ -65,7 +67,7 @@ class Sender:
             slices = self._sliced()
             slices.settle()  # which counts rows that have no time
             self.without_time += slices.without_time
-            yield from (packet(self.ids[b], SLICES, data) for b, data in slices.pack(len(self.ids)))
+            yield from (packet(self.ids[b], SLICES, data) for b, data in slices.pack(len(self.ids), LIMIT))
         elif self._tables:
             yield from self._packed_rows(pa.concat_tables(self._tables).combine_chunks())
         self._tables, self._rows = [], 0
@@ -82,10 +84,11 @@ class Sender:
         if self.cutting != UNCUT:
             table = with_context(table, spread)
         table = table.take(pa.array(order)).combine_chunks()
+        rows = max(1, LIMIT * table.num_rows // max(1, table.nbytes))
         for bucket in range(len(self.ids)):
             lo, hi = int(begins[bucket]), int(begins[bucket + 1])
-            if lo < hi:
-                yield packet(self.ids[bucket], ROWS, table_bytes(table.slice(lo, hi - lo)))
+            for at in range(lo, hi, rows):
+                yield packet(self.ids[bucket], ROWS, table_bytes(table.slice(at, min(rows, hi - at))))
 
 
 class Sending:

@@ -14,12 +14,17 @@ if TYPE_CHECKING:
 
 Setting = str | bool | int | float
 
+BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+NO_LIMIT = (1 << 31) - 1
 STATE_STORE = "spark.sql.streaming.stateStore"
 FOR_QUERIES: dict[str, Setting] = {
     # What `transformWithState` keeps its state in; only changes are written at the end of a batch.
     f"{STATE_STORE}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
     f"{STATE_STORE}.rocksdb.changelogCheckpointing.enabled": True,
     "spark.sql.execution.arrow.pyspark.enabled": True,
+    # Rows go to Python in batches of 10,000. With a limit in bytes, too, Spark adds up the size of a batch after each
+    # row of it, which takes longer than all else that it does to the row. This number is no limit.
+    BATCH_BYTES: NO_LIMIT,
 }
 FOR_THE_PROCESS: dict[str, Setting] = {
     "spark.log.level": "ERROR",
