@@ -14,9 +14,10 @@ from pyspark.sql import SparkSession
 import slidewheel as sw
 from bench import spark_peers as peers
 from bench.harness import Contestant, Report, Timing, figure
-from bench.spark_data import CROWD, STEP, Part, Rows, affordable, difference, numbers, rate, short, started
+from bench.spark_data import CROWD, SAME_PLAN, STEP, Part, Rows, affordable, difference, numbers, rate, short, started
 from bench.spark_peers import SLIDE, Plan
 from bench.user import GeoMean
+from slidewheel.spark.plans import plan_of
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ NATIVE_UP_TO = 300
 before it reads a row."""
 OVER_WINDOW = {60: 10, 300: 40}
 """How many times as fast as F.window, by ratio."""
+SAME_AS = {"native": "F.window", "frames": "by frames"}
+"""The contestants that the planner's plans of Spark's own are."""
 OVER_SEGMENT_TREE = 1.2
 OVER_TEN = 8
 
@@ -139,7 +142,8 @@ class Data:
 
 def sliding(report: Report, settings: Settings, data: Data) -> list[Measured]:
     report.say("\nsliding windows: the mean. by slices: slides are aggregated first, then F.window; by frames: the")
-    report.say("same, then frames that reach forward from the start of each window, with Spark's segment tree")
+    report.say("same, then frames that reach forward from the start of each window, with Spark's segment tree. The")
+    report.say("planner is told the number of keys")
     if max(settings.keys) > CROWD:
         faster = max(settings.keys) / CROWD
         report.say(f"Rows of {max(settings.keys)} keys come {faster:g} times as fast.")
@@ -150,9 +154,11 @@ def sliding(report: Report, settings: Settings, data: Data) -> list[Measured]:
         query = sw.query(time="ts", keys="k", windows=_window(ratio), aggregates=sw.mean("x"))
         copying = (peers.window, peers.by_slices) if ratio <= NATIVE_UP_TO else ()
         native = [make(ratio) for make in (*copying, peers.by_frames)]
-        facts = {"form": "sliding", "keys": keys, "ratio": ratio}
+        rows = data.of(keys)
+        taken = plan_of(query, rows.sample(settings.sample).df, keys=keys).name
+        facts = {"form": "sliding", "keys": keys, "ratio": ratio, "taken": taken}
         name = f"{short(keys)} keys, ratio {ratio}"
-        cases.append(Case(name, data.of(keys), peers.ours(query), native, ["mean_x"], facts=facts))
+        cases.append(Case(name, rows, peers.ours(query, keys), native, ["mean_x"], facts=facts))
     return measure(report, settings, cases)
 
 
@@ -304,7 +310,9 @@ def judge(report: Report, found: Sequence[Measured]) -> None:
     for measured in found:
         case, facts = measured.case, measured.case.facts
         if measured.best is not None:
-            _target(report, measured, measured.best, 1, "the best native plan, ")
+            own = SAME_AS.get(facts.get("taken", "")) == measured.best
+            what = f"the best native plan, {'which it is, ' if own else ''}"
+            _target(report, measured, measured.best, 1 / SAME_PLAN if own else 1, what)
         if facts["form"] == "sliding" and facts["ratio"] in OVER_WINDOW:
             _target(report, measured, "F.window", OVER_WINDOW[facts["ratio"]])
         if facts["form"] == "per row":

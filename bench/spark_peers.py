@@ -50,8 +50,8 @@ class Plan:
         df.sparkSession.conf.set(SEGMENT_TREE, self.segment_tree)
 
 
-def ours(query: sw.Query, hot_keys: bool = False) -> Plan:
-    return Plan("ours", partial(query.spark, hot_keys=hot_keys))
+def ours(query: sw.Query, keys: int | None = None, hot_keys: bool = False) -> Plan:
+    return Plan("ours", partial(query.spark, expected_keys=keys, hot_keys=hot_keys))
 
 
 def window(ratio: int) -> Plan:

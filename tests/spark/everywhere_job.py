@@ -55,6 +55,13 @@ def batch_query() -> sw.Query:
     )
 
 
+def frames_query() -> sw.Query:
+    """What Spark's own frames over slices answer."""
+    return sw.query(
+        time="t", keys="k", windows=sw.sliding("1h", every="5m"), aggregates=[sw.count(), sw.mean("x"), sw.min("x")]
+    )
+
+
 def stream_query() -> sw.Query:
     return sw.query(
         time="t",
@@ -69,6 +76,7 @@ def run(spark: Any, folder: Path) -> None:
     """Answer the files in `rows` at once, and those in `batches` one by one."""
     rows = spark.read.schema(SCHEMA).parquet(str(folder / "rows"))
     pq.write_table(batch_query().spark(rows).toArrow(), folder / "batch.parquet")
+    pq.write_table(frames_query().spark(rows, plan="frames").toArrow(), folder / "frames.parquet")
     batches = read_stream(spark, folder / "batches", SCHEMA)
     answers, _ = drained(stream_query().spark(batches), "answers", folder / "checkpoint")
     pq.write_table(answers, folder / "stream.parquet")

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.spark.everywhere_job import batch_query, stream_query
+from tests.spark.everywhere_job import batch_query, frames_query, stream_query
 from tests.spark.processes import needs_proc, running
 from tests.spark.support import replayed, same_answers, write_batches
 
@@ -44,6 +44,8 @@ def test_the_same_answers(tmp_path, place):
     wanted = batch_query().run(pa.concat_tables(batches[:2]))
     assert wanted.num_rows > 200
     same_answers(pq.read_table(tmp_path / "batch.parquet"), wanted, place)
+    frames = frames_query().run(pa.concat_tables(batches[:2]))
+    same_answers(pq.read_table(tmp_path / "frames.parquet"), frames, place)
     closed, stream = replayed(stream_query(), batches)
     assert closed.num_rows > 100 and stream.late.rows > 10
     same_answers(pq.read_table(tmp_path / "stream.parquet"), closed, place)

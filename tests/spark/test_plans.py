@@ -1,8 +1,12 @@
 """Which plan is taken, what `explain` says of it, and that all of them give the same."""
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import slidewheel as sw
+from slidewheel.spark.plans import SEGMENT_TREE
 from slidewheel.spark.session import BATCH_BYTES
 from tests.spark.support import as_spark, read_stream, same_answers, write_batches
 from tests.spark.test_batch import measurements
@@ -43,6 +47,8 @@ def test_a_stream_says_what_its_state_is(spark, tmp_path):
     df = read_stream(spark, tmp_path / "in", SCHEMA)
     assert "slices in chunks of time" in query_of(sw.tumbling("1h")).explain(df)
     assert "all of it is read" in query_of(sw.session("1h")).explain(df)
+    with pytest.raises(sw.Unsupported, match="no frames over streams"):
+        query_of(sw.tumbling("1h")).spark(df, plan="frames")
     for windows, keys, plan in [
         (sw.sliding("1h", every="20m"), 100, "native"),
         (sw.sliding("1h", every="20m"), 10_000, "slices"),
@@ -79,10 +85,73 @@ def test_all_plans_give_the_same(table, windows):
         same_answers(found.toArrow(), wanted, plan)
 
 
+FOR_FRAMES = [
+    sw.count(),
+    sw.count("x"),
+    sw.sum("i"),
+    sw.sum("x").alias("total"),
+    sw.mean("x"),
+    sw.mean("i"),
+    sw.min("k"),
+    sw.max("x"),
+    sw.min("d"),
+]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/St_Johns"])
+@pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
+@pytest.mark.parametrize("keys", ["k", ["j", "k"], []])
+@pytest.mark.parametrize(
+    "windows",
+    [sw.tumbling("1s"), sw.sliding("30m", every="10m", offset="3m"), sw.sliding("4s", every="2s")],
+    ids=["1s", "30m+3m", "4s"],
+)
+def test_frames_over_slices_give_the_same(spark, tmp_path, zone, kind, keys, windows):
+    """Rows that leave gaps, of many keys and of none, before and after 1970, with nulls in all columns."""
+    dice = np.random.default_rng(3)
+    table = measurements(400).append_column("j", pa.array(dice.integers(0, 3, 400)))
+    times = pc.if_else(pa.array(dice.random(400) < 0.1), None, table["t"])
+    table = table.set_column(0, "t", times if kind == "timestamp" else times.cast(pa.timestamp("us")))
+    query = sw.query(time="t", keys=keys, windows=windows, aggregates=FOR_FRAMES)
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        df = as_spark(spark, table, tmp_path / "in")
+        assert df.schema["t"].dataType.simpleString() == kind
+        found, slices = (query.spark(df, plan=plan) for plan in ("frames", "slices"))
+        assert found.schema.simpleString() == slices.schema.simpleString()
+        same_answers(found.toArrow(), query.run(table))
+        nothing = df.where("i > 100000")
+        assert query.spark(nothing, plan="frames").count() == 0
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
+@pytest.mark.parametrize("tree", [False, True])
+def test_frames_are_taken_where_keys_are_very_few(spark, table, tree):
+    query = query_of(sw.sliding("1h", every="1m"), sw.count(), sw.mean("x"))
+    assert "plan slices" in query.explain(table, expected_keys=11)
+    assert "plan slices" in query_of(sw.sliding("2h", every="1m")).explain(table, expected_keys=10)
+    assert "plan slices" in query_of(sw.sliding("1h", every="1m"), sw.std("x")).explain(table, expected_keys=10)
+    spark.conf.set(SEGMENT_TREE, tree)
+    try:
+        said = query.explain(table, expected_keys=10)
+        assert "plan frames, since rows of 10 key(s) are few slices" in said
+        assert ("a frame looks at all slices" in said) is not tree
+        found = query.spark(table, expected_keys=10)
+        same_answers(found.toArrow(), query.run(measurements()))
+    finally:
+        spark.conf.unset(SEGMENT_TREE)
+
+
 @pytest.mark.parametrize(
     ("query", "plan", "why"),
     [
         (query_of([sw.tumbling("10m"), sw.tumbling("1h")]), "native", "one kind of window"),
+        (query_of(sw.sliding("30m", every="7m")), "frames", "whole slides"),
+        (query_of(sw.tumbling("10m"), sw.std("x")), "frames", "std_x of a window together"),
+        (query_of(sw.tumbling("10m"), sw.sum("d")), "frames", "sum_d is typed otherwise"),
+        (query_of(sw.session("10m")), "frames", "no windows like"),
         (query_of(sw.session("10m")), "native", "no windows like"),
         (query_of(sw.tumbling("10m"), sw.quantile("x", 0.5)), "native", "no quantile"),
         (query_of(sw.session("10m")), "slices", "can't be put together"),

@@ -85,7 +85,7 @@ class Query:
         """The answers for a Spark DataFrame, batch or streaming, as a DataFrame; `df.transform(query.spark)` works too.
 
         late_to: with late="keep" and a stream, a folder that rows go to which came too late, as Parquet files.
-        plan: "slices", "rows" or "native" instead of what `explain(df)` shows.
+        plan: "slices", "rows", "native" or "frames" instead of what `explain(df)` shows.
         expected_keys: about how many keys there are, where that is known; with few, Spark's own windows may be faster.
         hot_keys: a few keys may have most of the rows, so that rows(n) is to use several cores for one key. Spark reads
             the DataFrame once more for that. Other windows that allow it are always spread so.

@@ -6,7 +6,8 @@ from slidewheel.engine.query import Query
 from slidewheel.errors import InvalidArgument, Unsupported
 from slidewheel.spark.batch import batch
 from slidewheel.spark.cutting import check_hot_keys
-from slidewheel.spark.plans import native, plan_of
+from slidewheel.spark.native import frames, native
+from slidewheel.spark.plans import plan_of
 from slidewheel.spark.types import arrow_schema, read_columns
 
 
@@ -27,6 +28,8 @@ def apply(
     chosen = plan_of(query, read, plan, expected_keys)
     if chosen.name == "native":
         return native(query, read)
+    if chosen.name == "frames":
+        return frames(query, read)
     combines = chosen.name == "slices"
     if not df.isStreaming:
         return batch(query, read, combines, hot_keys)

@@ -1,32 +1,34 @@
 """How a query is run on Spark, and why so."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, DecimalType, NumericType, TimestampNTZType, TimestampType
+from pyspark.sql import DataFrame
 
-from slidewheel.algebra.aggregate import Aggregate
 from slidewheel.engine.query import Query
 from slidewheel.engine.slices import joinable
 from slidewheel.errors import InvalidArgument, Unsupported
 from slidewheel.spark import cutting
+from slidewheel.spark.native import why_not_frames, why_not_native
 from slidewheel.spark.session import BATCH_BYTES, NO_LIMIT
 from slidewheel.times import format_duration
 from slidewheel.windows.specs import Sliding
 
-PLANS = ("auto", "slices", "rows", "native")
+PLANS = ("auto", "slices", "rows", "native", "frames")
 FEW_COPIES = 3
 """Windows that a row may be in, up to which F.window, which copies it for each, is faster in a batch."""
 FEW_KEYS = 1000
 """Keys up to which that holds for streams, too: Spark's state has an entry for each key and window."""
+VERY_FEW_KEYS = 10
+"""Keys up to which Spark's own aggregates make slices faster than the way of all rows to Python."""
+SHORT = 60
+"""Slices of a window up to which frames over them are fast without Spark's segment tree."""
+SEGMENT_TREE = "spark.sql.window.segmentTree.enabled"
 
 
 @dataclass(frozen=True)
 class Plan:
     name: str
-    """"slices": states are shuffled; "rows": rows are; "native": Spark's own windows."""
+    """"slices": states are shuffled; "rows": rows are; "native" and "frames": Spark's own, over rows or slices."""
     why: str
 
 
@@ -34,11 +36,11 @@ def plan_of(query: Query, df: DataFrame, asked: str = "auto", keys: int | None =
     """The plan for this DataFrame, with about so many keys; one that is asked for is refused if it is not right."""
     if asked not in PLANS:
         raise InvalidArgument(f"plan= is one of {', '.join(PLANS)}, not {asked!r}")
-    if asked == "native":
-        reason = why_not_native(query, df)
+    if asked in ("native", "frames"):
+        reason = (why_not_native if asked == "native" else why_not_frames)(query, df)
         if reason is not None:
-            raise Unsupported(f'plan="native" is not possible: {reason}')
-        return Plan("native", "as asked for")
+            raise Unsupported(f'plan="{asked}" is not possible: {reason}')
+        return Plan(asked, "as asked for")
     if asked == "slices" and not joinable(query):
         raise Unsupported(f'plan="slices" is not possible: {_why_rows(query)}')
     if asked != "auto":
@@ -46,12 +48,14 @@ def plan_of(query: Query, df: DataFrame, asked: str = "auto", keys: int | None =
     if not joinable(query):
         return Plan("rows", _why_rows(query))
     spec = query.windows[0]
+    assert isinstance(spec, Sliding)
+    copies = -(-spec.range // spec.every)
     few_keys = not df.isStreaming or (keys is not None and keys <= FEW_KEYS)
-    if few_keys and isinstance(spec, Sliding) and why_not_native(query, df) is None:
-        copies = -(-spec.range // spec.every)
-        if copies <= FEW_COPIES:
-            more = f", and {keys} keys are few" if df.isStreaming else ""
-            return Plan("native", f"a row is in {copies} window(s), so that Spark's own windows copy few rows{more}")
+    if few_keys and copies <= FEW_COPIES and why_not_native(query, df) is None:
+        more = f", and {keys} keys are few" if df.isStreaming else ""
+        return Plan("native", f"a row is in {copies} window(s), so that Spark's own windows copy few rows{more}")
+    if keys is not None and keys <= VERY_FEW_KEYS and copies <= SHORT and why_not_frames(query, df) is None:
+        return Plan("frames", f"rows of {keys} key(s) are few slices, which Spark's own aggregates make")
     return Plan("slices", "rows are combined before they are shuffled, and a row is in one slice, not in every window")
 
 
@@ -65,68 +69,6 @@ def _why_rows(query: Query) -> str:
     return f"{', '.join(others)} can't be put together from slices of time"
 
 
-NATIVE: dict[str, Callable[[Column, Aggregate], Column]] = {
-    "count": lambda column, _: F.count(column),
-    "sum": lambda column, _: F.sum(column),
-    "mean": lambda column, _: F.avg(column),
-    "min": lambda column, _: F.min(column),
-    "max": lambda column, _: F.max(column),
-    "var": lambda column, a: (F.var_pop, F.var_samp)[_ddof(a)](column),
-    "std": lambda column, a: (F.stddev_pop, F.stddev_samp)[_ddof(a)](column),
-}
-"""Spark's aggregates, by the names of those that give the same."""
-
-
-def _ddof(aggregate: Aggregate) -> int:
-    return int(dict(aggregate.parameters).get("ddof", 1))
-
-
-def why_not_native(query: Query, df: DataFrame) -> str | None:
-    """What Spark's own windows lack for this query; None if they give the same."""
-    if len(query.windows) > 1:
-        return "Spark takes one kind of window at a time"
-    spec = query.windows[0]
-    if not isinstance(spec, Sliding) or spec.every > spec.range:
-        return f"F.window has no windows like {spec.name}"
-    if not isinstance(df.schema[query.time].dataType, (TimestampType, TimestampNTZType)):
-        return f"F.window needs a timestamp, and {query.time} is none"
-    if query.late != "drop":
-        return f'Spark drops late rows, and late is "{query.late}"'
-    for aggregate in query.aggregates:
-        if aggregate.name not in NATIVE or not aggregate.built_in or _ddof(aggregate) > 1:
-            return f"Spark has no {aggregate.name} like ours"
-        kinds = [df.schema[name].dataType for name in aggregate.columns if name is not None]
-        if aggregate.name in ("var", "std") and not all(map(_plain_number, kinds)):
-            return f"{aggregate.output} is typed otherwise there"
-    return None
-
-
-def _plain_number(kind: DataType) -> bool:
-    return isinstance(kind, NumericType) and not isinstance(kind, DecimalType)
-
-
-def native(query: Query, df: DataFrame) -> DataFrame:
-    """The query by F.window."""
-    [spec] = query.windows
-    assert isinstance(spec, Sliding)
-    times = [f"{length} microseconds" for length in (spec.range, spec.every, spec.offset)]
-    if df.isStreaming:
-        df = df.withWatermark(query.time, f"{query.lateness} microseconds")
-    window = F.window(F.col(f"`{query.time}`"), *times).alias("slidewheel_window")
-    outputs = []
-    for aggregate in query.aggregates:
-        column = F.lit(1) if aggregate.columns in ((), (None,)) else F.col(f"`{aggregate.columns[0]}`")
-        outputs.append(NATIVE[aggregate.name](column, aggregate).alias(aggregate.output))
-    found = df.groupBy(*(F.col(f"`{key}`") for key in query.keys), window).agg(*outputs)
-    return found.select(
-        *(F.col(f"`{key}`") for key in query.keys),
-        F.col("slidewheel_window.start").alias("window_start"),
-        F.col("slidewheel_window.end").alias("window_end"),
-        F.lit(spec.name).alias("window"),
-        *(F.col(f"`{aggregate.output}`") for aggregate in query.aggregates),
-    )
-
-
 def explained(query: Query, df: DataFrame, keys: int | None = None, hot_keys: bool = False) -> str:
     """The plan on Spark as text."""
     plan = plan_of(query, df, keys=keys)
@@ -136,6 +78,11 @@ def explained(query: Query, df: DataFrame, keys: int | None = None, hot_keys: bo
     lines = [f"on Spark, {'a stream' if df.isStreaming else 'a batch'}: plan {plan.name}, since {plan.why}"]
     if plan.name == "native":
         return "\n".join([*lines, "  groupBy(keys, F.window): no Python, every row copied for each of its windows"])
+    if plan.name == "frames":
+        lines.append("  groupBy(keys, slices), then frames over the slices that begin with each window: no Python")
+        if str(df.sparkSession.conf.get(SEGMENT_TREE, "false")).lower() != "true":
+            lines.append("    a frame looks at all slices of its window")
+        return "\n".join(lines)
     objects = [a.output for a in query.aggregates if a.monoid().state is None and not a.built_in]
     if plan.name == "slices":
         lines.append(

@@ -1,0 +1,170 @@
+"""Queries by Spark's own means: F.window, or frames over slices of time that Spark's aggregates make."""
+
+from collections.abc import Callable
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, DecimalType, NumericType, TimestampNTZType, TimestampType
+
+from slidewheel.algebra.aggregate import Aggregate
+from slidewheel.engine.query import Query
+from slidewheel.windows.specs import Sliding
+
+NATIVE: dict[str, Callable[[Column, Aggregate], Column]] = {
+    "count": lambda column, _: F.count(column),
+    "sum": lambda column, _: F.sum(column),
+    "mean": lambda column, _: F.avg(column),
+    "min": lambda column, _: F.min(column),
+    "max": lambda column, _: F.max(column),
+    "var": lambda column, a: (F.var_pop, F.var_samp)[_ddof(a)](column),
+    "std": lambda column, a: (F.stddev_pop, F.stddev_samp)[_ddof(a)](column),
+}
+"""Spark's aggregates, by the names of those that give the same."""
+
+
+def _ddof(aggregate: Aggregate) -> int:
+    return int(dict(aggregate.parameters).get("ddof", 1))
+
+
+def why_not_native(query: Query, df: DataFrame) -> str | None:
+    """What Spark's own windows lack for this query; None if they give the same."""
+    if len(query.windows) > 1:
+        return "Spark takes one kind of window at a time"
+    spec = query.windows[0]
+    if not isinstance(spec, Sliding) or spec.every > spec.range:
+        return f"F.window has no windows like {spec.name}"
+    if not isinstance(df.schema[query.time].dataType, (TimestampType, TimestampNTZType)):
+        return f"F.window needs a timestamp, and {query.time} is none"
+    if query.late != "drop":
+        return f'Spark drops late rows, and late is "{query.late}"'
+    for aggregate in query.aggregates:
+        if aggregate.name not in NATIVE or not aggregate.built_in or _ddof(aggregate) > 1:
+            return f"Spark has no {aggregate.name} like ours"
+        kinds = [df.schema[name].dataType for name in aggregate.columns if name is not None]
+        if aggregate.name in ("var", "std") and not all(map(_plain_number, kinds)):
+            return f"{aggregate.output} is typed otherwise there"
+    return None
+
+
+def _plain_number(kind: DataType) -> bool:
+    return isinstance(kind, NumericType) and not isinstance(kind, DecimalType)
+
+
+def native(query: Query, df: DataFrame) -> DataFrame:
+    """The query by F.window."""
+    [spec] = query.windows
+    assert isinstance(spec, Sliding)
+    times = [f"{length} microseconds" for length in (spec.range, spec.every, spec.offset)]
+    if df.isStreaming:
+        df = df.withWatermark(query.time, f"{query.lateness} microseconds")
+    window = F.window(F.col(f"`{query.time}`"), *times).alias("slidewheel_window")
+    outputs = []
+    for aggregate in query.aggregates:
+        column = F.lit(1) if aggregate.columns in ((), (None,)) else F.col(f"`{aggregate.columns[0]}`")
+        outputs.append(NATIVE[aggregate.name](column, aggregate).alias(aggregate.output))
+    found = df.groupBy(*(F.col(f"`{key}`") for key in query.keys), window).agg(*outputs)
+    return found.select(
+        *(F.col(f"`{key}`") for key in query.keys),
+        F.col("slidewheel_window.start").alias("window_start"),
+        F.col("slidewheel_window.end").alias("window_end"),
+        F.lit(spec.name).alias("window"),
+        *(F.col(f"`{aggregate.output}`") for aggregate in query.aggregates),
+    )
+
+
+OF_SLICES: dict[str, dict[str, Callable[[Column], Column]]] = {
+    "count": {"count": F.count},
+    "sum": {"sum": F.sum},
+    "mean": {"sum": lambda column: F.sum(column.cast("double")), "count": F.count},
+    "min": {"min": F.min},
+    "max": {"max": F.max},
+}
+"""What is kept of a slice, by the names of the aggregates."""
+OVER_SLICES: dict[str, Callable[[Column], Column]] = {"count": F.sum, "sum": F.sum, "min": F.min, "max": F.max}
+"""How what is kept of slices becomes that of a window."""
+
+
+def why_not_frames(query: Query, df: DataFrame) -> str | None:
+    """Why Spark's frames over slices do not give the same as this query; None if they do."""
+    if df.isStreaming:
+        return "Spark has no frames over streams"
+    reason = why_not_native(query, df)
+    if reason is not None:
+        return reason
+    [spec] = query.windows
+    assert isinstance(spec, Sliding)
+    if spec.range % spec.every:
+        return f"a window of {spec.name} is not a number of whole slides"
+    for aggregate in query.aggregates:
+        if aggregate.name not in OF_SLICES:
+            return f"Spark can't put {aggregate.output} of a window together from that of slices"
+        decimal = [name for name in aggregate.columns if name and isinstance(df.schema[name].dataType, DecimalType)]
+        if decimal and aggregate.name in ("sum", "mean"):
+            return f"{aggregate.output} is typed otherwise there"
+    return None
+
+
+def frames(query: Query, df: DataFrame) -> DataFrame:
+    """The query by a frame over the slices that reaches forward from the start of each window.
+
+    A slice is one slide long. In front of it come the starts of those windows that it is the first slice of: they are
+    after the slice before it, if that is near. A start without a slice of its own has nulls there.
+    """
+    [spec] = query.windows
+    assert isinstance(spec, Sliding)
+    keys = [F.col(f"`{key}`") for key in query.keys]
+    made: dict[str, Column] = {}
+    for number, aggregate in enumerate(query.aggregates):
+        column = F.lit(1) if aggregate.columns in ((), (None,)) else F.col(f"`{aggregate.columns[0]}`")
+        made |= {_kept(number, part): of(column) for part, of in OF_SLICES[aggregate.name].items()}
+    micros = _micros(query, df)
+    at = (micros - F.pmod(micros - F.lit(spec.offset), F.lit(spec.every))).alias(AT)
+    timed = df.where(F.col(f"`{query.time}`").isNotNull())
+    slices: DataFrame = timed.groupBy(*keys, at).agg(*(column.alias(name) for name, column in made.items()))
+    before = F.lag(AT).over(Window.partitionBy(*keys).orderBy(AT))
+    first = (
+        F.greatest(before, F.col(AT) - spec.range) + spec.every
+    )  # greatest() passes over the null of no slice before
+    starts = F.explode(F.sequence(FIRST, AT, F.lit(spec.every)))
+    placed = slices.withColumn(FIRST, first).withColumn(START, starts)
+    ahead = Window.partitionBy(*keys).orderBy(START).rangeBetween(0, spec.range - 1)
+
+    def whole(number: int, part: str) -> Column:
+        own = F.when(F.col(START) == F.col(AT), F.col(_kept(number, part)))
+        return OVER_SLICES[part](own).over(ahead)
+
+    outputs = []
+    for number, aggregate in enumerate(query.aggregates):
+        if aggregate.name == "mean":
+            value = whole(number, "sum") / F.nullif(whole(number, "count"), F.lit(0))
+        else:
+            value = whole(number, aggregate.name)
+        outputs.append(value.alias(aggregate.output))
+    return placed.select(
+        *keys,
+        _instant(F.col(START), query, df).alias("window_start"),
+        _instant(F.col(START) + spec.range, query, df).alias("window_end"),
+        F.lit(spec.name).alias("window"),
+        *outputs,
+    )
+
+
+AT, FIRST, START = "slidewheel_at", "slidewheel_first", "slidewheel_start"
+
+
+def _kept(number: int, part: str) -> str:
+    return f"slidewheel_{part}_{number}"
+
+
+def _micros(query: Query, df: DataFrame) -> Column:
+    """The time column as microseconds since 1970, whatever the session's time zone."""
+    if isinstance(df.schema[query.time].dataType, TimestampType):
+        return F.unix_micros(F.col(f"`{query.time}`"))
+    return F.expr(f"timestampdiff(MICROSECOND, TIMESTAMP_NTZ'1970-01-01 00:00:00', `{query.time}`)")
+
+
+def _instant(micros: Column, query: Query, df: DataFrame) -> Column:
+    """Back to the type of the time column."""
+    if isinstance(df.schema[query.time].dataType, TimestampType):
+        return F.timestamp_micros(micros)
+    return F.timestamp_add("MICROSECOND", micros, F.expr("TIMESTAMP_NTZ'1970-01-01 00:00:00'"))
