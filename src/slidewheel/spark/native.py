@@ -58,10 +58,7 @@ def native(query: Query, df: DataFrame) -> DataFrame:
     if df.isStreaming:
         df = df.withWatermark(query.time, f"{query.lateness} microseconds")
     window = F.window(F.col(f"`{query.time}`"), *times).alias("slidewheel_window")
-    outputs = []
-    for aggregate in query.aggregates:
-        column = F.lit(1) if aggregate.columns in ((), (None,)) else F.col(f"`{aggregate.columns[0]}`")
-        outputs.append(NATIVE[aggregate.name](column, aggregate).alias(aggregate.output))
+    outputs = [NATIVE[a.name](_column_of(a), a).alias(a.output) for a in query.aggregates]
     found = df.groupBy(*(F.col(f"`{key}`") for key in query.keys), window).agg(*outputs)
     return found.select(
         *(F.col(f"`{key}`") for key in query.keys),
@@ -113,18 +110,18 @@ def frames(query: Query, df: DataFrame) -> DataFrame:
     [spec] = query.windows
     assert isinstance(spec, Sliding)
     keys = [F.col(f"`{key}`") for key in query.keys]
-    made: dict[str, Column] = {}
-    for number, aggregate in enumerate(query.aggregates):
-        column = F.lit(1) if aggregate.columns in ((), (None,)) else F.col(f"`{aggregate.columns[0]}`")
-        made |= {_kept(number, part): of(column) for part, of in OF_SLICES[aggregate.name].items()}
-    micros = _micros(query, df)
+    made = [
+        of(_column_of(aggregate)).alias(_kept(number, part))
+        for number, aggregate in enumerate(query.aggregates)
+        for part, of in OF_SLICES[aggregate.name].items()
+    ]
+    kind = df.schema[query.time].dataType
+    micros = micros_of(query.time, kind)
     at = (micros - F.pmod(micros - F.lit(spec.offset), F.lit(spec.every))).alias(AT)
     timed = df.where(F.col(f"`{query.time}`").isNotNull())
-    slices: DataFrame = timed.groupBy(*keys, at).agg(*(column.alias(name) for name, column in made.items()))
+    slices = timed.groupBy(*keys, at).agg(*made)
     before = F.lag(AT).over(Window.partitionBy(*keys).orderBy(AT))
-    first = (
-        F.greatest(before, F.col(AT) - spec.range) + spec.every
-    )  # greatest() passes over the null of no slice before
+    first = F.greatest(before, F.col(AT) - spec.range) + spec.every  # where there is none before, it is null: left out
     starts = F.explode(F.sequence(FIRST, AT, F.lit(spec.every)))
     placed = slices.withColumn(FIRST, first).withColumn(START, starts)
     ahead = Window.partitionBy(*keys).orderBy(START).rangeBetween(0, spec.range - 1)
@@ -142,8 +139,8 @@ def frames(query: Query, df: DataFrame) -> DataFrame:
         outputs.append(value.alias(aggregate.output))
     return placed.select(
         *keys,
-        _instant(F.col(START), query, df).alias("window_start"),
-        _instant(F.col(START) + spec.range, query, df).alias("window_end"),
+        _instant(F.col(START), kind).alias("window_start"),
+        _instant(F.col(START) + spec.range, kind).alias("window_end"),
         F.lit(spec.name).alias("window"),
         *outputs,
     )
@@ -156,15 +153,19 @@ def _kept(number: int, part: str) -> str:
     return f"slidewheel_{part}_{number}"
 
 
-def _micros(query: Query, df: DataFrame) -> Column:
-    """The time column as microseconds since 1970, whatever the session's time zone."""
-    if isinstance(df.schema[query.time].dataType, TimestampType):
-        return F.unix_micros(F.col(f"`{query.time}`"))
-    return F.expr(f"timestampdiff(MICROSECOND, TIMESTAMP_NTZ'1970-01-01 00:00:00', `{query.time}`)")
+def _column_of(aggregate: Aggregate) -> Column:
+    return F.lit(1) if aggregate.columns in ((), (None,)) else F.col(f"`{aggregate.columns[0]}`")
 
 
-def _instant(micros: Column, query: Query, df: DataFrame) -> Column:
-    """Back to the type of the time column."""
-    if isinstance(df.schema[query.time].dataType, TimestampType):
+def micros_of(name: str, kind: DataType) -> Column:
+    """A column of timestamps as microseconds since 1970, whatever the session's time zone."""
+    if isinstance(kind, TimestampType):
+        return F.unix_micros(F.col(f"`{name}`"))
+    return F.expr(f"timestampdiff(MICROSECOND, TIMESTAMP_NTZ'1970-01-01 00:00:00', `{name}`)")
+
+
+def _instant(micros: Column, kind: DataType) -> Column:
+    """Back to a timestamp of this kind."""
+    if isinstance(kind, TimestampType):
         return F.timestamp_micros(micros)
     return F.timestamp_add("MICROSECOND", micros, F.expr("TIMESTAMP_NTZ'1970-01-01 00:00:00'"))

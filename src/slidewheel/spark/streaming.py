@@ -36,6 +36,7 @@ from slidewheel.errors import Unsupported
 from slidewheel.spark.buckets import bucket_ids
 from slidewheel.spark.carry import Carried
 from slidewheel.spark.late import keep_aside
+from slidewheel.spark.native import micros_of
 from slidewheel.spark.results import Results
 from slidewheel.spark.sending import EMPTY, PACKET_DDL, Sending, read_packet
 from slidewheel.spark.types import output_type
@@ -92,9 +93,7 @@ def event_time(query: Query, df: DataFrame) -> Any:
     if isinstance(kind, TimestampType):
         return column
     if isinstance(kind, TimestampNTZType):
-        return F.expr(
-            f"timestamp_micros(timestampdiff(MICROSECOND, TIMESTAMP_NTZ'1970-01-01 00:00:00', `{query.time}`))"
-        )
+        return F.timestamp_micros(micros_of(query.time, kind))
     if isinstance(kind, LongType):
         return F.timestamp_micros(column)
     raise Unsupported(f"the time column {query.time!r} is {kind.simpleString()}: cast it to timestamp first")
