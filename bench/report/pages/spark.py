@@ -9,8 +9,9 @@ FORMS = {
         "Sliding windows",
         "The mean; windows slide by 10 s; the planner is told the number of keys. *by slices*: slides are aggregated "
         "first, then `F.window`; *by frames*: the same, then frames that reach forward from the start of each window, "
-        "with Spark's segment tree. Spark copies each row into all of its windows, `ratio` times; beyond ratio 300 that is left out, as it writes so "
-        "much code for them that it fails to compile it for a minute before it reads a row.",
+        "with Spark's segment tree. Spark copies each row into all of its windows, `ratio` times; beyond ratio 300 "
+        "that is left out, as it writes so much code for them that it fails to compile it for a minute before it reads "
+        "a row.",
     ),
     "per row": (
         "A window for each row",
