@@ -55,6 +55,11 @@ def counted(query: sw.Query) -> sw.Query:
     return sw.Query.from_dict(data)
 
 
+def shown(answers: pa.Table) -> pa.Table:
+    """The answers without the last column, which counts rows."""
+    return answers.drop_columns(answers.column_names[-1:])
+
+
 def judge(seed: int) -> None:
     case = random_case(seed, kinds=("sliding", "tumbling"), commutative=True, on_time=False)
     made, table = build(case)
@@ -66,13 +71,13 @@ def judge(seed: int) -> None:
         if stream.watermark is None:
             continue
         state = Resting(query, table.schema, store)
-        same(state.step(packets(query, batch, dice), stream.watermark), wanted, (seed, number))
+        same(state.step(packets(query, batch, dice), stream.watermark), shown(wanted), (seed, number))
         if len(state.shelves) == 1:
             late = stream.late
             assert (state.counts.rows, state.counts.dropped) == (late.rows, late.dropped), (seed, number)
     if stream.watermark is not None:
         last = Resting(query, table.schema, store)
-        same(last.step([], FAR), stream.advance_to(FAR), (seed, "end"))
+        same(last.step([], FAR), shown(stream.advance_to(FAR)), (seed, "end"))
         assert not last.open
         assert all(name.startswith(("keys", "manifest")) for name in store), (seed, sorted(store))
 
@@ -142,7 +147,7 @@ def test_a_step_of_a_long_window_reads_and_writes_little_of_it():
         rows = table.slice(first, step)
         wanted = stream.push(rows)
         store.read = store.written = 0
-        assert Resting(query, table.schema, store).step([rows], stream.watermark or 0).equals(wanted)
+        assert Resting(query, table.schema, store).step([rows], stream.watermark or 0).equals(shown(wanted))
     held = sum(map(len, store.values()))
     assert store.read < held / 5, (store.read, held)
     assert store.written < held / 10, (store.written, held)
@@ -259,7 +264,7 @@ def rows_every(seconds: int, until: int, first: int = 0) -> pa.Table:
 def taken_over(before: list[Any], after: list[Any]) -> tuple[pa.Table, pa.Table]:
     """What comes out once the windows have changed after 1000 s, and the answers for all of the rows."""
     made = [
-        sw.query(time="t", keys="k", windows=windows, aggregates=[sw.sum("x"), sw.count()])
+        sw.query(time="t", keys="k", windows=windows, aggregates=[sw.sum("x"), sw.count(), sw.count().alias("rows")])
         for windows in (before, after)
     ]
     table, store = rows_every(1, 3000), Memory()

@@ -223,12 +223,15 @@ class Binding:
         return {"i8": pa.int64(), "f8": pa.float64()}.get(use.monoid.result)
 
     def answers(
-        self, states: Sequence[Array] | Mapping[int, Array], filled: Array | None = None, which: Sequence[int] = ()
+        self,
+        states: Sequence[Array] | Mapping[int, Array],
+        filled: Array | None = None,
+        which: Sequence[int] | None = None,
     ) -> list[pa.Array]:
         """The columns of all aggregates, or of these, from the states of components; `filled` is False for empty
         windows."""
         found = []
-        for number in which or range(len(self.aggregates)):
+        for number in range(len(self.aggregates)) if which is None else which:
             aggregate, use = self.aggregates[number], self.uses[number]
             own = use.of(states[use.part])
             ok = np.ones(len(own), dtype=bool)

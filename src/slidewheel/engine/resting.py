@@ -36,7 +36,7 @@ class Counts:
 class Resting:
     """One step of a stream: load, merge, close, save. A new one is made for every step.
 
-    The last aggregate of the query counts rows, so that late ones can be counted.
+    The last aggregate of the query counts rows, so that late ones can be counted. It is not among the answers.
     """
 
     def __init__(self, query: "Query", schema: pa.Schema, store: Store) -> None:
@@ -44,6 +44,7 @@ class Resting:
         self.slices = Slices(query, schema)
         self.watermark: int | None = None
         self.counts = Counts()
+        self._counting = self._hide_count()
         self._key_parts: list[str] = []
         self._few_keys = FEW
         """Keys up to which there is nothing to gain by looking for idle ones."""
@@ -53,6 +54,14 @@ class Resting:
             Shelf(str(number), track, store, said)
             for number, (track, said) in enumerate(zip(self.slices.tracks.tracks, shelves, strict=True))
         ]
+
+    def _hide_count(self) -> int:
+        """The component that counts rows; what windows hold of it is read only if another aggregate needs it."""
+        *shown, last = (use.part for use in self.slices.tracks.binding.uses)
+        self.slices.tracks.shown = tuple(range(len(shown)))
+        for track in self.slices.tracks.tracks:
+            track.arena.components[last].silent = last not in shown
+        return int(last)
 
     def _load(self, data: bytes) -> list[Any]:
         said, self._key_parts = read_manifest(data)
@@ -77,8 +86,7 @@ class Resting:
         self.counts.without_time += self.slices.without_time
         before = self.watermark
         self.watermark = until = watermark if before is None else max(before, watermark)
-        counting = self.slices.tracks.binding.uses[-1].part
-        late = [shelf.merge(before, until, counting) for shelf in self.shelves]
+        late = [shelf.merge(before, until, self._counting) for shelf in self.shelves]
         self.counts.rows += max(rows for rows, _ in late)
         self.counts.dropped += min(dropped for _, dropped in late)
         if until != before:

@@ -36,6 +36,8 @@ class Windowed(Tracks):
                 tracks.append(TRACKS[type(spec)](place, spec))
         super().__init__(plan, binding, keys, tracks)
         self.time_type = time_type
+        self.shown = tuple(range(len(binding.aggregates)))
+        """The aggregates whose answers are given."""
         self._nothing: pa.Table | None = None
         """What comes out when no window closes; its types are known once."""
 
@@ -122,6 +124,6 @@ class Windowed(Tracks):
         else:
             windows = pa.array(names).take(pa.array(specs))
         instants = [pa.array(times).view(pa.timestamp("us")).cast(self.time_type) for times in (starts, ends)]
-        columns = [*self.keys.take(keys), *instants, windows, *self.binding.answers(states)]
-        outputs = [aggregate.output for aggregate in self.binding.aggregates]
+        columns = [*self.keys.take(keys), *instants, windows, *self.binding.answers(states, which=self.shown)]
+        outputs = [self.binding.aggregates[number].output for number in self.shown]
         return pa.table(columns, names=[*self.keys.names, "window_start", "window_end", "window", *outputs])

@@ -1,31 +1,24 @@
-"""What a step of the state gives to Spark: its answers, and what is counted of it, as rows of one kind.
+"""What a step of the state gives to Spark: its answers, in lists that Spark spreads, and what is counted of the step.
 
-Answers whose types Spark takes from pandas as they are go out as columns, so that they cross to Spark once. Others
-(lists, structs, maps) would be taken apart value by value: they go out as bytes, which a second worker unpacks.
+A row from the worker is some thousands of answers: a list for each column. What all of them have in common, the window,
+is in the row once. Every row costs Spark the same on its way out of the operator, so few long ones cost little.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import (
-    BinaryType,
-    BooleanType,
-    DateType,
-    NumericType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampNTZType,
-    TimestampType,
-)
+from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
+from slidewheel.engine.columns import Array
+from slidewheel.engine.query import Query
 from slidewheel.spark.batch import AT_ONCE
-from slidewheel.spark.sending import table_bytes
-from slidewheel.spark.workers import ready_to_work
+from slidewheel.windows.specs import Sliding
 
 METRICS = "slidewheel"
 """The name under which counts are among the observed metrics of a query's progress."""
@@ -38,52 +31,93 @@ MEASURES = {
 }
 """What a bucket says of a step, and how the figures of all buckets become one."""
 COUNTS = "slidewheel_counts"
-"""The column of these figures, as text with commas; null in a row that is an answer. Five columns took longer."""
-PACKED = StructType([StructField("slidewheel_answers", BinaryType())])
-AS_THEY_ARE = (NumericType, StringType, BinaryType, BooleanType, DateType, TimestampType, TimestampNTZType)
+"""The column of these figures, as text with commas. Five columns took longer."""
+POSITION = "slidewheel_position"
+WINDOW = ("window_start", "window_end", "window")
+MOST = 1 << 12
+"""Answers in a row."""
+BYTES = 1 << 20
+"""The same, about, for answers that are large."""
+
+
+def in_common(query: Query) -> tuple[str, ...]:
+    """The columns that answers in a row have in common: their window, where many keys have the same."""
+    return WINDOW if len(query.windows) == 1 and isinstance(query.windows[0], Sliding) else ()
 
 
 class Results:
     """Rows for Spark, made in a worker (`frames`), and read in the driver's plan (`answers`)."""
 
-    def __init__(self, answer: StructType) -> None:
-        self.answer = answer
-        self.packs = not all(isinstance(field.dataType, AS_THEY_ARE) for field in answer)
-        held = PACKED if self.packs else answer
+    def __init__(self, answer: StructType, common: Sequence[str]) -> None:
+        self.answer, self.common = answer, common
+        held = [field if field.name in common else _of_lists(field) for field in answer]
         self.type = StructType([*held, StructField(COUNTS, StringType())])
-        self._schema = to_arrow_schema(held, timezone="UTC")
+        self._schema = to_arrow_schema(answer, timezone="UTC")
 
     def frames(self, table: pa.Table, counts: Sequence[int]) -> Iterator[pd.DataFrame]:
-        """One row with the counts, and then the answers."""
-        yield self._frame([pa.nulls(1, field.type) for field in self._schema], ",".join(map(str, counts)))
-        for first in range(0, table.num_rows, AT_ONCE):
-            piece = table.slice(first, AT_ONCE)
-            if self.packs:
-                yield self._frame([pa.array([table_bytes(piece)])])
-            else:
-                yield self._frame([column.combine_chunks() for column in piece.cast(self._schema).columns])
+        """The answers, and the counts with the first of them, or alone."""
+        said: str | None = ",".join(map(str, counts))
+        held = table.cast(self._schema)
+        for piece in held.to_batches(max_chunksize=AT_ONCE) or [pa.RecordBatch.from_pylist([], schema=self._schema)]:
+            yield self._frame(piece, said)
+            said = None
 
-    def _frame(self, held: Sequence[pa.Array], counts: str | None = None) -> pd.DataFrame:
-        said = pa.nulls(len(held[0]), pa.string()) if counts is None else pa.array([counts])
-        arrays = [pd.Series(pd.arrays.ArrowExtensionArray(one)) for one in (*held, said)]
-        return pd.DataFrame(dict(zip(self.type.names, arrays, strict=True)), copy=False)
+    def _frame(self, piece: pa.RecordBatch, said: str | None) -> pd.DataFrame:
+        """Its first row holds no answer, since pandas makes Python objects of that row."""
+        firsts = self._firsts(piece)
+        offsets = pa.array(np.concatenate([[0], firsts, [piece.num_rows]]), pa.int32())
+        arrays: list[pa.Array] = []
+        for name, column in zip(piece.schema.names, piece.columns, strict=True):
+            if name in self.common:
+                arrays.append(pa.concat_arrays([pa.nulls(1, column.type), column.take(pa.array(firsts))]))
+            else:
+                arrays.append(pa.ListArray.from_arrays(offsets, column))
+        arrays.append(pa.array([said, *[None] * len(firsts)], pa.string()))
+        columns = [pd.Series(Given(array)) for array in arrays]
+        return pd.DataFrame(dict(zip(self.type.names, columns, strict=True)), copy=False)
+
+    def _firsts(self, piece: pa.RecordBatch) -> Array:
+        """Where rows begin: with each window, and after so many answers."""
+        rows = piece.num_rows
+        most = max(1, min(MOST, BYTES * rows // max(1, piece.nbytes)))
+        if not self.common:
+            return np.arange(0, rows, most)
+        begins = np.flatnonzero(np.diff(piece[self.common[0]].view(pa.int64()).to_numpy())) + 1
+        return np.union1d(begins, np.arange(0, rows, most))
 
     def answers(self, df: DataFrame) -> DataFrame:
-        """The answers among the rows, whose counts are observed on the way."""
+        """The answers in the rows, whose counts are observed on the way."""
         figures = F.split(F.col(COUNTS), ",")
         counted = df.observe(
             METRICS,
             *(measure(figures[k].cast("long")).alias(name) for k, (name, measure) in enumerate(MEASURES.items())),
         )
-        found = counted.where(F.col(COUNTS).isNull()).drop(COUNTS)
-        return found.mapInArrow(Unpacking(), self.answer) if self.packs else found
+        first, *others = (name for name in self.answer.names if name not in self.common)
+        spread = counted.select(
+            *map(_column, [*self.common, *others]), F.posexplode(_column(first)).alias(POSITION, first)
+        )
+        return spread.select(
+            *(
+                F.get(_column(name), POSITION).alias(name) if name in others else _column(name)
+                for name in self.answer.names
+            )
+        )
 
 
-class Unpacking:
-    """Answers as Spark's rows."""
+def _of_lists(field: StructField) -> StructField:
+    return StructField(field.name, ArrayType(field.dataType))
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        ready_to_work()
-        for piece in batches:
-            for data in piece.column(0):
-                yield from pa.ipc.open_stream(data.as_buffer()).read_all().to_batches()
+
+def _column(name: str) -> Any:
+    return F.col(f"`{name}`")
+
+
+class Given(pd.arrays.ArrowExtensionArray):  # type: ignore[misc]
+    """A column that Spark takes as it is.
+
+    Spark would make lists of Python objects of the values of a list, by a function for each, only for Arrow to take
+    them apart again.
+    """
+
+    def map(self, mapper: Callable[[Any], Any], na_action: Any = None) -> "Given":
+        return self

@@ -37,7 +37,7 @@ from slidewheel.spark.buckets import bucket_ids
 from slidewheel.spark.carry import Carried
 from slidewheel.spark.late import keep_aside
 from slidewheel.spark.native import micros_of
-from slidewheel.spark.results import Results
+from slidewheel.spark.results import Results, in_common
 from slidewheel.spark.sending import EMPTY, PACKET_DDL, Sending, read_packet
 from slidewheel.spark.types import output_type
 from slidewheel.spark.workers import ready_to_work
@@ -65,7 +65,7 @@ def streaming(query: Query, df: DataFrame, schema: pa.Schema, late_to: str | Non
     timed = df.withColumn(EVENT, event_time(query, df)).withWatermark(EVENT, f"{query.lateness} microseconds")
     sending = Sending(carried, schema, ids, combines=combines and rests_in_slices(query), to_all=True)
     packets = timed.select(*df.columns).mapInArrow(sending, PACKET_DDL)
-    results = Results(output_type(query, schema))
+    results = Results(output_type(query, schema), in_common(query))
     rows = packets.groupBy("bucket").transformWithStateInPandas(
         Processor(carried, schema, len(ids), results, late_to),
         outputStructType=results.type,
@@ -138,8 +138,6 @@ class Processor(StatefulProcessor):
                 self.handle.registerTimer(millis + 1)
             after = state.counts
             lost = (after.rows - before.rows, after.dropped - before.dropped, after.without_time - before.without_time)
-            if COUNTED in table.column_names:
-                table = table.drop_columns([COUNTED])
             yield from self.results.frames(table, [*lost, *state.open_windows()])
 
     def close(self) -> None:
