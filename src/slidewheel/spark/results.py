@@ -17,7 +17,6 @@ from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
 from slidewheel.engine.columns import Array
 from slidewheel.engine.query import Query
-from slidewheel.spark.batch import AT_ONCE
 from slidewheel.windows.specs import Sliding
 
 METRICS = "slidewheel"
@@ -34,10 +33,10 @@ COUNTS = "slidewheel_counts"
 """The column of these figures, as text with commas. Five columns took longer."""
 POSITION = "slidewheel_position"
 WINDOW = ("window_start", "window_end", "window")
-MOST = 1 << 12
-"""Answers in a row."""
-BYTES = 1 << 20
-"""The same, about, for answers that are large."""
+ROW, FRAME = 1 << 12, 1 << 18
+"""Answers in a row, and in a frame of rows, at most. pandas takes a while for each frame."""
+BYTES = 1 << 8
+"""Of an answer, about, up to which there are so many; fewer if answers are larger."""
 
 
 def in_common(query: Query) -> tuple[str, ...]:
@@ -58,7 +57,9 @@ class Results:
         """The answers, and the counts with the first of them, or alone."""
         said: str | None = ",".join(map(str, counts))
         held = table.cast(self._schema)
-        for piece in held.to_batches(max_chunksize=AT_ONCE) or [pa.RecordBatch.from_pylist([], schema=self._schema)]:
+        for piece in held.to_batches(max_chunksize=_at_most(FRAME, held)) or [
+            pa.RecordBatch.from_pylist([], schema=self._schema)
+        ]:
             yield self._frame(piece, said)
             said = None
 
@@ -78,12 +79,11 @@ class Results:
 
     def _firsts(self, piece: pa.RecordBatch) -> Array:
         """Where rows begin: with each window, and after so many answers."""
-        rows = piece.num_rows
-        most = max(1, min(MOST, BYTES * rows // max(1, piece.nbytes)))
+        begins_anyway = np.arange(0, piece.num_rows, _at_most(ROW, piece))
         if not self.common:
-            return np.arange(0, rows, most)
+            return begins_anyway
         begins = np.flatnonzero(np.diff(piece[self.common[0]].view(pa.int64()).to_numpy())) + 1
-        return np.union1d(begins, np.arange(0, rows, most))
+        return np.union1d(begins, begins_anyway)
 
     def answers(self, df: DataFrame) -> DataFrame:
         """The answers in the rows, whose counts are observed on the way."""
@@ -102,6 +102,11 @@ class Results:
                 for name in self.answer.names
             )
         )
+
+
+def _at_most(count: int, held: pa.Table | pa.RecordBatch) -> int:
+    most = count * BYTES * held.num_rows // max(1, held.nbytes)
+    return max(1, min(count, int(most)))
 
 
 def _of_lists(field: StructField) -> StructField:
