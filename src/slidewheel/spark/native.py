@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, DecimalType, NumericType, TimestampNTZType, TimestampType
 
@@ -69,15 +69,15 @@ def native(query: Query, df: DataFrame) -> DataFrame:
     )
 
 
-OF_SLICES: dict[str, dict[str, Callable[[Column], Column]]] = {
-    "count": {"count": F.count},
-    "sum": {"sum": F.sum},
-    "mean": {"sum": lambda column: F.sum(column.cast("double")), "count": F.count},
-    "min": {"min": F.min},
-    "max": {"max": F.max},
+OF_SLICES = {
+    "count": {"count": "count({})"},
+    "sum": {"sum": "sum({})"},
+    "mean": {"sum": "sum(CAST({} AS DOUBLE))", "count": "count({})"},
+    "min": {"min": "min({})"},
+    "max": {"max": "max({})"},
 }
-"""What is kept of a slice, by the names of the aggregates."""
-OVER_SLICES: dict[str, Callable[[Column], Column]] = {"count": F.sum, "sum": F.sum, "min": F.min, "max": F.max}
+"""What is kept of a slice, as SQL, by the names of the aggregates."""
+OVER_SLICES = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
 """How what is kept of slices becomes that of a window."""
 
 
@@ -106,44 +106,40 @@ def frames(query: Query, df: DataFrame) -> DataFrame:
 
     A slice is one slide long. In front of it come the starts of those windows that it is the first slice of: they are
     after the slice before it, if that is near. A start without a slice of its own has nulls there.
+
+    The plan is text, since each part of a plan that is written in Python is dozens of calls of the JVM.
     """
     [spec] = query.windows
     assert isinstance(spec, Sliding)
-    keys = [F.col(f"`{key}`") for key in query.keys]
+    keys, time, kind = [_quoted(key) for key in query.keys], _quoted(query.time), df.schema[query.time].dataType
+    of_key = f"PARTITION BY {', '.join(keys)} ORDER BY" if keys else "ORDER BY"
     made = [
-        of(_column_of(aggregate)).alias(_kept(number, part))
+        f"{sql.format(_sql_of(aggregate))} AS {_kept(number, part)}"
         for number, aggregate in enumerate(query.aggregates)
-        for part, of in OF_SLICES[aggregate.name].items()
+        for part, sql in OF_SLICES[aggregate.name].items()
     ]
-    kind = df.schema[query.time].dataType
-    micros = micros_of(query.time, kind)
-    at = (micros - F.pmod(micros - F.lit(spec.offset), F.lit(spec.every))).alias(AT)
-    timed = df.where(F.col(f"`{query.time}`").isNotNull())
-    slices = timed.groupBy(*keys, at).agg(*made)
-    before = F.lag(AT).over(Window.partitionBy(*keys).orderBy(AT))
-    first = F.greatest(before, F.col(AT) - spec.range) + spec.every  # where there is none before, it is null: left out
-    starts = F.explode(F.sequence(FIRST, AT, F.lit(spec.every)))
-    placed = slices.withColumn(FIRST, first).withColumn(START, starts)
-    ahead = Window.partitionBy(*keys).orderBy(START).rangeBetween(0, spec.range - 1)
+    micros = _micros(query.time, kind)
+    at = F.expr(f"{micros} - pmod({micros} - {spec.offset}L, {spec.every}L) AS {AT}")
+    slices = df.where(f"{time} IS NOT NULL").groupBy(*keys, at).agg(*map(F.expr, made))
+    # Where there is no slice before, this is null, which greatest leaves out.
+    before = f"lag({AT}) OVER ({of_key} {AT})"
+    first = f"greatest({before}, {AT} - {spec.range}L) + {spec.every}L"
+    starts = f"explode(sequence({FIRST}, {AT}, {spec.every}L))"
+    placed = slices.selectExpr("*", f"{first} AS {FIRST}").selectExpr("*", f"{starts} AS {START}")
+    ahead = f"OVER ({of_key} {START} RANGE BETWEEN CURRENT ROW AND {spec.range - 1}L FOLLOWING)"
 
-    def whole(number: int, part: str) -> Column:
-        own = F.when(F.col(START) == F.col(AT), F.col(_kept(number, part)))
-        return OVER_SLICES[part](own).over(ahead)
+    def whole(number: int, part: str) -> str:
+        return f"{OVER_SLICES[part]}(CASE WHEN {START} = {AT} THEN {_kept(number, part)} END) {ahead}"
 
     outputs = []
     for number, aggregate in enumerate(query.aggregates):
         if aggregate.name == "mean":
-            value = whole(number, "sum") / F.nullif(whole(number, "count"), F.lit(0))
+            value = f"{whole(number, 'sum')} / nullif({whole(number, 'count')}, 0)"
         else:
             value = whole(number, aggregate.name)
-        outputs.append(value.alias(aggregate.output))
-    return placed.select(
-        *keys,
-        _instant(F.col(START), kind).alias("window_start"),
-        _instant(F.col(START) + spec.range, kind).alias("window_end"),
-        F.lit(spec.name).alias("window"),
-        *outputs,
-    )
+        outputs.append(f"{value} AS {_quoted(aggregate.output)}")
+    bounds = f"{_instant(START, kind)} AS window_start", f"{_instant(f'{START} + {spec.range}L', kind)} AS window_end"
+    return placed.select(*keys, *map(F.expr, bounds), F.lit(spec.name).alias("window"), *map(F.expr, outputs))
 
 
 AT, FIRST, START = "slidewheel_at", "slidewheel_first", "slidewheel_start"
@@ -153,19 +149,34 @@ def _kept(number: int, part: str) -> str:
     return f"slidewheel_{part}_{number}"
 
 
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
+def _sql_of(aggregate: Aggregate) -> str:
+    return "1" if aggregate.columns in ((), (None,)) else _quoted(str(aggregate.columns[0]))
+
+
 def _column_of(aggregate: Aggregate) -> Column:
-    return F.lit(1) if aggregate.columns in ((), (None,)) else F.col(f"`{aggregate.columns[0]}`")
+    return F.expr(_sql_of(aggregate))
 
 
 def micros_of(name: str, kind: DataType) -> Column:
     """A column of timestamps as microseconds since 1970, whatever the session's time zone."""
+    return F.expr(_micros(name, kind))
+
+
+EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
+
+
+def _micros(name: str, kind: DataType) -> str:
     if isinstance(kind, TimestampType):
-        return F.unix_micros(F.col(f"`{name}`"))
-    return F.expr(f"timestampdiff(MICROSECOND, TIMESTAMP_NTZ'1970-01-01 00:00:00', `{name}`)")
+        return f"unix_micros({_quoted(name)})"
+    return f"timestampdiff(MICROSECOND, {EPOCH}, {_quoted(name)})"
 
 
-def _instant(micros: Column, kind: DataType) -> Column:
+def _instant(micros: str, kind: DataType) -> str:
     """Back to a timestamp of this kind."""
     if isinstance(kind, TimestampType):
-        return F.timestamp_micros(micros)
-    return F.timestamp_add("MICROSECOND", micros, F.expr("TIMESTAMP_NTZ'1970-01-01 00:00:00'"))
+        return f"timestamp_micros({micros})"
+    return f"timestampadd(MICROSECOND, {micros}, {EPOCH})"

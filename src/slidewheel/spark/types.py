@@ -13,7 +13,7 @@ from slidewheel.errors import Unsupported
 def read_columns(query: Query, df: DataFrame) -> DataFrame:
     """The columns that the query reads; all of them where rows come back. A date is midnight in the session's zone."""
     if not query.plan.gives_rows:
-        df = df.select(*(F.col(f"`{name}`") for name in df.columns if name in query.columns))
+        df = df.select(*(f"`{name}`" for name in df.columns if name in query.columns))
         if query.time in df.columns and isinstance(df.schema[query.time].dataType, DateType):
             df = df.withColumn(query.time, F.col(f"`{query.time}`").cast("timestamp"))
     return df
