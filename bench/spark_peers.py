@@ -12,10 +12,10 @@ from pyspark.sql import functions as F
 
 import slidewheel as sw
 from bench.spark_data import SECOND
+from slidewheel.spark.plans import SEGMENT_TREE
 
 SLIDE = 10
 """Seconds."""
-SEGMENT_TREE = "spark.sql.window.segmentTree.enabled"
 FIVE = {
     "count": sw.count(),
     "sum_x": sw.sum("x"),
