@@ -7,14 +7,17 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import slidewheel as sw
-from bench.harness import Report, Timing, figure
-from bench.spark_data import SAME_PLAN, affordable, difference, numbers, rate, short, started
+from bench.harness import Report, Table, Timing, figure
+from bench.spark_data import SAME_PLAN, SECOND, affordable, difference, numbers, rate, short, started
 from bench.spark_peers import SLIDE, grouped
 from bench.stream_data import LATENESS, SKIPPED, Drained, Files, Stream, answers, drain
+from bench.stream_giving import giving
 from slidewheel.spark.plans import FEW_COPIES, FEW_KEYS
 
 
@@ -131,10 +134,13 @@ def run(report: Report, settings: Settings) -> None:
         full_windows(report, settings, spark, folder / "full", [ratio for ratio in ratios if ratio > 1])
 
 
-def ours(ratio: int, keys: int | None = None) -> Stream:
+def query_of(ratio: int) -> sw.Query:
     window = sw.sliding(f"{ratio * SLIDE}s", every=f"{SLIDE}s")
-    query = sw.query(time="ts", keys="k", windows=window, aggregates=sw.mean("x"), lateness=f"{LATENESS}s")
-    return partial(query.spark, expected_keys=keys)
+    return sw.query(time="ts", keys="k", windows=window, aggregates=sw.mean("x"), lateness=f"{LATENESS}s")
+
+
+def ours(ratio: int, keys: int | None = None) -> Stream:
+    return partial(query_of(ratio).spark, expected_keys=keys)
 
 
 def native(ratio: int) -> Stream:
@@ -232,15 +238,56 @@ def many_keys(
 ) -> None:
     """The most keys against the next fewer, in as much time, and in so much less that a key has as many rows in it."""
     fewer, most = sorted(settings.keys)[-2:]
-    over_fewer(report, f"{short(most)} keys over {short(fewer)} keys", found[most], found[fewer])
     report.say(
-        f"\nthese had {most // fewer} times the windows to give for each row; with rows of a key as dense as with"
+        f"\n{short(most)} keys against {short(fewer)}, in the same rounds: milliseconds of a micro-batch; and those of"
     )
-    report.say(f"{short(fewer)} keys:")
+    report.say("a stream that only gives out as many answers, which its workers have already")
+    table = report.table(["answers", "ours", "giving"], label="keys, ratio", first=14, width=12)
+    for ratio in found[most]:
+        in_same_rounds(report, settings, table, ratio, {keys: found[keys][ratio].ours for keys in (fewer, most)})
+    report.say(f"\nwith rows of a key as dense as those of {short(fewer)} keys:")
     brief = replace(settings, event_time=max(1, settings.event_time * fewer // most))
     as_dense = measure(report, brief, spark, folder, most, list(found[most]))
     what = f"{short(most)} keys, {brief.event_time} s, over {short(fewer)} keys, {settings.event_time} s"
     over_fewer(report, what, as_dense, found[fewer])
+
+
+def in_same_rounds(report: Report, settings: Settings, table: Table, ratio: int, known: Mapping[int, Measured]) -> None:
+    """How ours do with fewer and with more keys, and what only giving out their answers takes."""
+    windows = max(1, settings.event_time // SLIDE)
+    answers = {keys: answers_of(ratio, mine.files, settings.event_time) for keys, mine in known.items()}
+    mine = {keys: Measured(measured.stream, measured.files) for keys, measured in known.items()}
+    given = {
+        keys: Measured(giving(query_of(ratio), answers[keys], windows), measured.files)
+        for keys, measured in known.items()
+    }
+    for k in range(-1, settings.rounds):
+        for measured in [*mine.values(), *given.values()][:: -1 if k % 2 else 1]:
+            measured.run(counts=k >= 0)
+    for keys in known:
+        taken = [millis(measured[keys]) for measured in (mine, given)]
+        table.row(f"{short(keys)}, {ratio}", [short(answers[keys]), *(f"{one:.0f}" for one in taken)])
+        for plan, measured in (("ours", mine), ("giving", given)):
+            facts = {"keys": keys, "ratio": ratio, "plan": plan, "answers": answers[keys], "rows": settings.rows}
+            report.keep("ns/row", measured[keys].timing, **facts)
+    fewer, most = known
+    over = mine[most].timing.over(mine[fewer].timing)
+    left, least = (CROWDED - 1) * millis(mine[fewer]), millis(given[most]) - millis(given[fewer])
+    report.target(f"ratio {ratio}: {short(most)} keys over {short(fewer)} keys", over, CROWDED)
+    more = short(answers[most] - answers[fewer])
+    report.say(f"the aim leaves {left:.0f} ms for {more} answers more; only to give them out takes {least:.0f} ms")
+
+
+def answers_of(ratio: int, files: Files, seconds: int) -> int:
+    """The windows that end in the so many seconds of the last micro-batch."""
+    rows = pq.read_table(files.folder)
+    ends = query_of(ratio).run(rows)["window_end"].cast("int64").to_numpy()
+    last = pc.max(rows["ts"]).cast("int64").as_py()
+    return int(((ends > last - seconds * SECOND) & (ends <= last)).sum())
+
+
+def millis(measured: Measured) -> float:
+    return measured.timing.median * measured.files.rows / 1e6
 
 
 def over_fewer(report: Report, what: str, most: dict[int, Pair], fewer: dict[int, Pair]) -> None:

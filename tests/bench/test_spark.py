@@ -42,6 +42,18 @@ def test_all_plans_of_a_suite_give_the_same_answers(suite):
     json.dumps(made.results + made.targets)
 
 
+def test_a_stream_that_only_gives_gives_as_many_answers(one_session, tmp_path):
+    files = Files(one_session, tmp_path, 2, 30, 5, 60)
+    given = stream.answers(stream.giving(stream.query_of(3), 20, 4), files)
+    assert given.columns == ["k", "window_start", "window_end", "window", "mean_x"]
+    assert given.count() == 2 * 20
+
+
+def test_the_windows_that_end_in_the_last_micro_batch(one_session, tmp_path):
+    files = Files(one_session, tmp_path, 3, 1000, 5, 60)
+    assert stream.answers_of(3, files, 60) == 5 * 6
+
+
 ALL_PLANS = {
     *("ours", "F.window", "by slices", "by frames", "frames", "frames, tree", "ten F.window"),
     *("pandas UDAF", "by key", "SQL"),
