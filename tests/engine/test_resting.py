@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pytest
 
 import slidewheel as sw
-from slidewheel.engine import chunks, resting, shelf, slices
+from slidewheel.engine import chunks, periodic, resting, shelf, slices
 from slidewheel.engine.resting import Resting
 from slidewheel.engine.slices import Slices, joinable
 from slidewheel.engine.whole import Whole
@@ -151,6 +151,18 @@ def test_a_step_of_a_long_window_reads_and_writes_little_of_it():
     held = sum(map(len, store.values()))
     assert store.read < held / 5, (store.read, held)
     assert store.written < held / 10, (store.written, held)
+
+
+def test_windows_that_come_out_some_at_a_time(monkeypatch):
+    monkeypatch.setattr(periodic, "AT_ONCE", 100)
+    query, table = long_window(keys=50, seconds=60, ratio=20)
+    stream, store = query.stream(), Memory()
+    for first in range(0, table.num_rows, 1000):
+        rows = table.slice(first, 1000)
+        wanted = stream.push(rows)
+        pieces = list(Resting(query, table.schema, store).steps([rows], stream.watermark or 0))
+        assert len(pieces) >= wanted.num_rows // 100
+        assert pa.concat_tables(pieces).equals(shown(wanted))
 
 
 def test_keys_that_are_gone_leave_the_state():

@@ -1,5 +1,7 @@
 """Sliding and tumbling windows: rows into slices, closed windows out of them."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -85,6 +87,10 @@ class Periodic(WindowTrack):
         return order
 
     def close(self, before: int | None, watermark: int, known: Keys) -> list[Closed]:
+        return each(lambda piece: piece(), self.closing(before, watermark, known))
+
+    def closing(self, before: int | None, watermark: int, known: Keys) -> list[Callable[[], Closed]]:
+        """The same piece by piece, in the order of time; a piece is put together when it is called."""
         arena = self.arena
         keys = np.empty(0, dtype=np.int64)
         if before is None or any(
@@ -92,7 +98,8 @@ class Periodic(WindowTrack):
         ):
             keys = arena.live(watermark, known.in_order())
         if len(keys) == 0:
-            return [Closed(keys, keys, keys, keys, [component.entries[:0] for component in arena.components])]
+            nothing = Closed(keys, keys, keys, keys, [component.entries[:0] for component in arena.components])
+            return [lambda: nothing]
         if before is None:
             before = self._earliest(keys)
         firsts = np.array([spec.first_end_after(before) for _, spec in self.specs], dtype=np.int64)
@@ -106,7 +113,7 @@ class Periodic(WindowTrack):
         changes = np.zeros(ends.count + len(firsts) if few else 0, dtype=np.int64)
         total = self._look.count_windows(keys, *self._frames(ends), *arena.rings, ends.begins, changes)
         pieces = ends.pieces(changes, AT_ONCE) if few and total else [(ends, total, NONE, NONE)]
-        return each(lambda piece: self._closed(keys, *piece), list(pieces))
+        return [partial(self._closed, keys, *piece) for piece in pieces]
 
     def _frames(self, ends: Ends) -> tuple[Array, ...]:
         return self._lengths, self._everys, self._offsets, ends.firsts, ends.lasts, self.arena.ids

@@ -4,7 +4,7 @@ This is what a Spark executor does with one bucket of keys in a micro-batch: mer
 the watermark of the step before; close windows up to the new one; write what has changed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +77,10 @@ class Resting:
 
     def step(self, packets: Iterable[Any], watermark: int) -> pa.Table:
         """Merge slices (bytes) and rows (tables), close windows up to the watermark, and save. Gives the windows."""
+        return pa.concat_tables(self.steps(packets, watermark))
+
+    def steps(self, packets: Iterable[Any], watermark: int) -> Iterator[pa.Table]:
+        """The same; the windows come some at a time, and the state is saved after the last of them."""
         for given in packets:
             if isinstance(given, pa.Table):
                 self.slices.add(given)
@@ -93,13 +97,12 @@ class Resting:
             for shelf in self.shelves:
                 shelf.fetch(before, until)
         tracks = self.slices.tracks
-        result = tracks.table(tracks.close(before, until, self.slices.latest()))
+        yield from tracks.tables(before, until, self.slices.latest())
         if until != before:
             for shelf in self.shelves:
                 shelf.age(until)
         self._forget_idle()
         self._save()
-        return result
 
     @property
     def open(self) -> bool:

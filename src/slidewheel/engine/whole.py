@@ -1,6 +1,6 @@
 """A stream whose whole state is loaded for every step: for queries whose state has no slices that could rest apart."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -70,6 +70,10 @@ class Whole:
         self.late_rows, self.rows_without_time = stream.take_late()
         self._save()
         return result
+
+    def steps(self, packets: Iterable[pa.Table], watermark: int) -> Iterator[pa.Table]:
+        """The same, as `Resting` gives it."""
+        yield self.step(packets, watermark)
 
     def _save(self) -> None:
         parts = self.stream.snapshot_parts(known=self._names)

@@ -1,5 +1,6 @@
 """Queries that give a row for each window: the tracks of a plan side by side, their results put together."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -84,13 +85,26 @@ class Windowed(Tracks):
             waiting = self.pending.codes[self.pending.times == watermark]
         closed = []
         for track in self.tracks:
-            until = watermark if watermark is not None else track.final(latest)
-            if isinstance(track, Periodic) and latest is not None:
-                until = min(until, track.final(latest))  # later ones are empty, and need not be counted
             if isinstance(track, Sessions) and self._ordered(track):
                 track.waiting = waiting
-            closed += track.close(before, until, self.keys)
+            closed += track.close(before, self._until(track, watermark, latest), self.keys)
         return closed
+
+    def _until(self, track: Any, watermark: int | None, latest: int | None) -> int:
+        """The instant up to which windows close."""
+        until = watermark if watermark is not None else track.final(latest)
+        if isinstance(track, Periodic) and latest is not None:
+            until = min(until, track.final(latest))  # later ones are empty, and need not be counted
+        return int(until)
+
+    def tables(self, before: int | None, watermark: int, latest: int | None) -> Iterator[pa.Table]:
+        """The rows of the windows that close, some at a time where that can be: what makes them is used again."""
+        track = self.tracks[0]
+        if len(self.tracks) > 1 or not isinstance(track, Periodic) or self.pending is not None:
+            yield self.table(self.close(before, watermark, latest))
+            return
+        for piece in track.closing(before, self._until(track, watermark, latest), self.keys):
+            yield self.table([piece()])
 
     def repaired(self, late: Batch, watermark: int, repair: int) -> list[Closed]:
         ranks = self.keys.ranks()

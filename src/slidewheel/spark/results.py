@@ -53,15 +53,15 @@ class Results:
         self.type = StructType([*held, StructField(COUNTS, StringType())])
         self._schema = to_arrow_schema(answer, timezone="UTC")
 
-    def frames(self, table: pa.Table, counts: Sequence[int]) -> Iterator[pd.DataFrame]:
-        """The answers, and the counts with the first of them, or alone."""
-        said: str | None = ",".join(map(str, counts))
+    def frames(self, table: pa.Table) -> Iterator[pd.DataFrame]:
+        """The answers."""
         held = table.cast(self._schema)
-        for piece in held.to_batches(max_chunksize=_at_most(FRAME, held)) or [
-            pa.RecordBatch.from_pylist([], schema=self._schema)
-        ]:
-            yield self._frame(piece, said)
-            said = None
+        for piece in held.to_batches(max_chunksize=_at_most(FRAME, held)):
+            yield self._frame(piece, None)
+
+    def counted(self, counts: Sequence[int]) -> pd.DataFrame:
+        """What is counted, without an answer."""
+        return self._frame(pa.RecordBatch.from_pylist([], schema=self._schema), ",".join(map(str, counts)))
 
     def _frame(self, piece: pa.RecordBatch, said: str | None) -> pd.DataFrame:
         """Its first row holds no answer, since pandas makes Python objects of that row."""

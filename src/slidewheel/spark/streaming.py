@@ -131,14 +131,15 @@ class Processor(StatefulProcessor):
         before = replace(state.counts)
         before.without_time -= without_time
         if packets or without_time or state.watermark != millis * 1000:
-            table = state.step(packets, millis * 1000)
+            for table in state.steps(packets, millis * 1000):
+                yield from self.results.frames(table)
             if self.late_to is not None:
                 keep_aside(self.late_to, key[0], store, state)
             if state.open:
                 self.handle.registerTimer(millis + 1)
             after = state.counts
             lost = (after.rows - before.rows, after.dropped - before.dropped, after.without_time - before.without_time)
-            yield from self.results.frames(table, [*lost, *state.open_windows()])
+            yield self.results.counted([*lost, *state.open_windows()])
 
     def close(self) -> None:
         pass
