@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 import slidewheel as sw
 from bench import spark_peers as peers
 from bench.harness import Contestant, Report, Timing, figure
-from bench.spark_data import CROWD, SAME_PLAN, STEP, Part, Rows, affordable, difference, numbers, rate, short, started
+from bench.spark_data import CROWD, STEP, Part, Rows, affordable, difference, numbers, rate, short, started
 from bench.spark_peers import SLIDE, Plan
 from bench.user import GeoMean
 from slidewheel.spark.plans import plan_of
@@ -316,7 +316,7 @@ def judge(report: Report, found: Sequence[Measured]) -> None:
         if measured.best is not None:
             own = SAME_AS.get(facts.get("taken", "")) == measured.best
             what = f"the best native plan, {'which it is, ' if own else ''}"
-            _target(report, measured, measured.best, 1 / SAME_PLAN if own else 1, what)
+            _target(report, measured, measured.best, 1, what)
         if facts["form"] == "sliding" and facts["ratio"] in OVER_WINDOW:
             _target(report, measured, "F.window", OVER_WINDOW[facts["ratio"]])
         if facts["form"] == "per row":

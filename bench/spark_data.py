@@ -21,8 +21,6 @@ STEP = 5000
 CROWD = 10_000
 """With more keys than these, rows come faster, or most windows of a key would hold one row."""
 FILES = 4
-SAME_PLAN = 1.0
-"""Our time over Spark's where the planner takes a plan of Spark's own: never slower, though noise alone may miss it."""
 CONFIG = {"spark.driver.memory": "6g", "spark.sql.session.timeZone": "UTC"}
 
 

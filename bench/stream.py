@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 import slidewheel as sw
 from bench.harness import Report, Table, Timing, figure
-from bench.spark_data import SAME_PLAN, SECOND, affordable, difference, numbers, rate, short, started
+from bench.spark_data import SECOND, affordable, difference, numbers, rate, short, started
 from bench.spark_peers import SLIDE, grouped
 from bench.stream_data import LATENESS, SKIPPED, Drained, Files, Stream, answers, drain
 from bench.stream_giving import giving
@@ -223,7 +223,7 @@ def judge(report: Report, found: dict[int, dict[int, Pair]], stream: str = "") -
                 own = keys <= FEW_KEYS and ratio <= FEW_COPIES
                 over = pair.ours.timing.over(pair.native.timing)
                 said = f"{what}: time over native{', which it is' if own else ''}"
-                report.target(said, over, SAME_PLAN if own else 1 / times)
+                report.target(said, over, 1 / times)
             if ratio in CHECKPOINT:
                 bytes_over = pair.ours.checkpoint / pair.native.checkpoint
                 report.target(f"{what}: checkpoints over native", bytes_over, CHECKPOINT[ratio])
@@ -255,10 +255,10 @@ def many_keys(
 def in_same_rounds(report: Report, settings: Settings, table: Table, ratio: int, known: Mapping[int, Measured]) -> None:
     """How ours do with fewer and with more keys, and what only giving out their answers takes."""
     windows = max(1, settings.event_time // SLIDE)
-    answers = {keys: answers_of(ratio, mine.files, settings.event_time) for keys, mine in known.items()}
+    closed = {keys: answers_of(ratio, mine.files, settings.event_time) for keys, mine in known.items()}
     mine = {keys: Measured(measured.stream, measured.files) for keys, measured in known.items()}
     given = {
-        keys: Measured(giving(query_of(ratio), answers[keys], windows), measured.files)
+        keys: Measured(giving(query_of(ratio), closed[keys], windows), measured.files)
         for keys, measured in known.items()
     }
     for k in range(-1, settings.rounds):
@@ -266,15 +266,15 @@ def in_same_rounds(report: Report, settings: Settings, table: Table, ratio: int,
             measured.run(counts=k >= 0)
     for keys in known:
         taken = [millis(measured[keys]) for measured in (mine, given)]
-        table.row(f"{short(keys)}, {ratio}", [short(answers[keys]), *(f"{one:.0f}" for one in taken)])
+        table.row(f"{short(keys)}, {ratio}", [short(closed[keys]), *(f"{one:.0f}" for one in taken)])
         for plan, measured in (("ours", mine), ("giving", given)):
-            facts = {"keys": keys, "ratio": ratio, "plan": plan, "answers": answers[keys], "rows": settings.rows}
+            facts = {"keys": keys, "ratio": ratio, "plan": plan, "answers": closed[keys], "rows": settings.rows}
             report.keep("ns/row", measured[keys].timing, **facts)
     fewer, most = known
     over = mine[most].timing.over(mine[fewer].timing)
     left, least = (CROWDED - 1) * millis(mine[fewer]), millis(given[most]) - millis(given[fewer])
     report.target(f"ratio {ratio}: {short(most)} keys over {short(fewer)} keys", over, CROWDED)
-    more = short(answers[most] - answers[fewer])
+    more = short(closed[most] - closed[fewer])
     report.say(f"the aim leaves {left:.0f} ms for {more} answers more; only to give them out takes {least:.0f} ms")
 
 

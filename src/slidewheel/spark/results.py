@@ -1,7 +1,7 @@
 """What a step of the state gives to Spark: its answers, in lists that Spark spreads, and what is counted of the step.
 
 A row from the worker is some thousands of answers: a list for each column. What all of them have in common, the window,
-is in the row once. Every row costs Spark the same on its way out of the operator, so few long ones cost little.
+is in the row once. Spark observes the counts row by row, and keeps their column in each: so there are few rows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
